@@ -1,0 +1,17 @@
+"""A serving system for large language models, small enough to read.
+
+Reading order; imports point up this list, never back:
+
+    errors       what can be wrong, as a code with values
+    specs        models and GPUs, each with its source
+    request      one request, and how far it has come
+    workload     who asks, when, for how much
+    events       what happened in a step, as typed facts
+    kv           who owns which memory
+    scheduler    who goes next
+    cost         how long a step takes
+    engine       the loop: schedule, time, advance
+    slots        who sits in which slot, step by step
+    metrics      TTFT, ITL, TPOT, throughput
+    replay       our scheduler against records of the real one
+"""

@@ -1,0 +1,90 @@
+"""What happened in a step, as typed facts.  `ui/notes.py` turns each into a sentence."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Arrived:
+    request_id: int
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Prompt + output can never fit the pool: refused on arrival instead of waiting forever."""
+
+    request_id: int
+    needed_blocks: int
+    usable_blocks: int
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """Joined `running`.  `hit_tokens` were found in the prefix cache and are not computed again."""
+
+    request_id: int
+    hit_tokens: int
+    resumed: bool
+
+
+@dataclass(frozen=True)
+class FirstToken:
+    request_id: int
+
+
+@dataclass(frozen=True)
+class BlockFull:
+    """A KV block has all its tokens and can be found by its hash from now on."""
+
+    request_id: int
+    block_id: int
+
+
+@dataclass(frozen=True)
+class Evicted:
+    """A free block that still carried a cached prefix was taken for new tokens."""
+
+    block_id: int
+
+
+@dataclass(frozen=True)
+class PoolFull:
+    """A request asked for blocks that are not there."""
+
+    request_id: int
+    needed_blocks: int
+    free_blocks: int
+
+
+@dataclass(frozen=True)
+class Preempted:
+    """The newest running request gave its blocks back and starts again from its tokens."""
+
+    request_id: int
+    lost_tokens: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    request_id: int
+    output_tokens: int
+
+
+@dataclass(frozen=True)
+class Released:
+    """Slots and memory given back.  In a static batch this is later than `Finished`."""
+
+    request_ids: tuple[int, ...]
+
+
+Event = (
+    Arrived
+    | Rejected
+    | Admitted
+    | FirstToken
+    | BlockFull
+    | Evicted
+    | PoolFull
+    | Preempted
+    | Finished
+    | Released
+)

@@ -1,0 +1,211 @@
+"""Our scheduler and block pool against step-by-step records of the real vLLM V1 scheduler.
+
+    python -m sim.replay tests/golden/scheduler_steps.json
+
+A file holds cases; each has `config`, `requests` (token ids, and the step before which each
+arrives) and the `steps` the real scheduler took.  Every step is compared: order, token counts,
+hits, preemptions, block ids, free blocks, who finished.  Exits 1 on any mismatch, 2 on a file that
+cannot be read.
+"""
+
+import json
+import sys
+from collections import deque
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sim.engine import advance
+from sim.errors import SimError, require
+from sim.kv import Paged
+from sim.request import Request, Sequence
+from sim.scheduler import Batch, Chunked
+
+MAX_MODEL_LEN = 4096
+CONFIG_KEYS = {
+    "num_blocks",
+    "block_size",
+    "max_num_seqs",
+    "max_num_batched_tokens",
+    "prefix_caching",
+    "chunked_prefill",
+    "long_prefill_token_threshold",
+    "policy",
+    "max_model_len",
+}
+
+
+@dataclass(frozen=True)
+class TokenRequest(Request):
+    """A request whose tokens are known one by one, generated ones included."""
+
+    tokens: tuple[int, ...] = ()
+
+    def block_content(self, index: int, block_size: int) -> Hashable:
+        return self.tokens[index * block_size : (index + 1) * block_size]
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    step: int
+    what: str
+    ours: object
+    theirs: object
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How one case went.  The comparison ends at the first step that differs."""
+
+    case: str
+    num_steps: int
+    mismatches: tuple[Mismatch, ...]
+
+
+def generated_token(request_number: int, index: int) -> int:
+    """The records' rule for the index-th generated token of request "r<number>"."""
+    return 2000 + (request_number * 37 + index * 11) % 500
+
+
+def replay_case(name: str, case: dict[str, Any]) -> Replay:
+    """Run one case and compare every step.
+
+    Raises:
+        SimError: `replay_unknown_config`, `replay_bad_case`.
+    """
+    try:
+        policy, settings = _settings(case["config"])
+        arrivals = [(row["step"], _request(row)) for row in case["requests"]]
+        recorded = case["steps"]
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, SimError):
+            raise
+        raise SimError("replay_bad_case", case=name, reason=repr(error)) from error
+
+    memory, waiting, running = settings.open(), deque[Sequence](), list[Sequence]()
+    for index, theirs in enumerate(recorded):
+        waiting.extend(
+            Sequence(request, policy.max_model_len) for step, request in arrivals if step == index
+        )
+        batch = policy.next_batch(0.0, waiting, running, memory)
+        blocks = {_name(s): list(memory.block_tables[s.id]) for s in running}
+        ours = _describe(batch, waiting, running, blocks, memory.num_free_blocks)
+        advance(batch)
+        leaving = policy.leaving(running)
+        ours["finished"] = sorted(_name(s) for s in leaving)
+        for sequence in leaving:
+            memory.free(sequence)
+        running = [sequence for sequence in running if sequence not in leaving]
+        mismatches = _compare(index, ours if batch.work else None, theirs)
+        if mismatches:
+            return Replay(name, index + 1, tuple(mismatches))
+    return Replay(name, len(recorded), ())
+
+
+def replay_file(path: Path) -> list[Replay]:
+    """Replay every case of a file.
+
+    Raises:
+        SimError: `replay_not_json`, `replay_bad_case`, `replay_unknown_config`.
+    """
+    try:
+        cases = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise SimError("replay_not_json", path=str(path), reason=str(error)) from error
+    require(isinstance(cases, dict) and bool(cases), "replay_bad_case", case=str(path))
+    return [replay_case(name, case) for name, case in cases.items()]
+
+
+# -- inside -----------------------------------------------------------------------------------
+
+
+def _settings(config: dict[str, Any]) -> tuple[Chunked, Paged]:
+    unknown = sorted(set(config) - CONFIG_KEYS)
+    require(not unknown, "replay_unknown_config", keys=unknown)
+    order = str(config.get("policy", "fcfs"))
+    require(order.lower() == "fcfs", "replay_unknown_config", keys=["policy"], value=order)
+    policy = Chunked(
+        max_num_seqs=config["max_num_seqs"],
+        max_num_batched_tokens=config["max_num_batched_tokens"],
+        chunked_prefill=config.get("chunked_prefill", True),
+        long_prefill_token_threshold=config.get("long_prefill_token_threshold", 0),
+        max_model_len=config.get("max_model_len", MAX_MODEL_LEN),
+    )
+    return policy, Paged(
+        config["num_blocks"], config["block_size"], config.get("prefix_caching", True)
+    )
+
+
+def _request(row: dict[str, Any]) -> TokenRequest:
+    number, prompt, max_tokens = int(row["id"].removeprefix("r")), row["prompt"], row["max_tokens"]
+    generated = [generated_token(number, index) for index in range(max_tokens)]
+    return TokenRequest(
+        number, 0.0, len(prompt), max_tokens, tokens=tuple(prompt) + tuple(generated)
+    )
+
+
+def _name(sequence: Sequence) -> str:
+    return f"r{sequence.id}"
+
+
+def _describe(
+    batch: Batch,
+    waiting: deque[Sequence],
+    running: list[Sequence],
+    blocks: dict[str, list[int]],
+    num_free: int,
+) -> dict[str, Any]:
+    """A step in the words of the records; lists keep the scheduler's order."""
+    new = [admission for admission in batch.admitted if not admission.resumed]
+    return {
+        "scheduled": {_name(sequence): num_tokens for sequence, num_tokens in batch.work},
+        "new": [_name(admission.sequence) for admission in new],
+        "resumed": [_name(a.sequence) for a in batch.admitted if a.resumed],
+        "preempted": [_name(sequence) for sequence, _ in batch.preempted],
+        "cached": {_name(admission.sequence): admission.hit_tokens for admission in new},
+        "running": [_name(sequence) for sequence in running],
+        "waiting": [_name(sequence) for sequence in waiting],
+        "blocks": blocks,
+        "free": num_free,
+    }
+
+
+def _compare(
+    step: int, ours: dict[str, Any] | None, theirs: dict[str, Any] | None
+) -> list[Mismatch]:
+    if ours is None or theirs is None:
+        return [] if ours is theirs else [Mismatch(step, "step", ours, theirs)]
+    ours["preempted"].reverse()  # we note victims as they fall, the records in running order
+    mismatches = [
+        Mismatch(step, key, ours.get(key), value)
+        for key, value in theirs.items()
+        if ours.get(key) != value
+    ]
+    if list(ours["scheduled"]) != list(theirs["scheduled"]):
+        mismatches.append(Mismatch(step, "order", ours["scheduled"], theirs["scheduled"]))
+    return mismatches
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python -m sim.replay FILE", file=sys.stderr)
+        return 2
+    try:
+        replays = replay_file(Path(arguments[0]))
+    except (SimError, OSError) as error:
+        print(f"cannot replay: {error}", file=sys.stderr)
+        return 2
+    num_mismatches = sum(len(replay.mismatches) for replay in replays)
+    num_steps = sum(replay.num_steps for replay in replays)
+    print(f"cases {len(replays)}, steps {num_steps}, mismatches {num_mismatches}")
+    for replay in replays:
+        for mismatch in replay.mismatches[:1]:
+            print(f"{replay.case}, step {mismatch.step}: {mismatch.what}")
+            print(f"  ours   {mismatch.ours}")
+            print(f"  theirs {mismatch.theirs}")
+    return 1 if num_mismatches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""Who goes next.
+
+    static       one batch at a time, until its longest answer is done
+    dynamic      the same, but wait a little to fill the batch
+    continuous   choose anew every step; prompts whole, and before decodes
+    chunked      choose anew every step; prompts in pieces beside decodes (vLLM V1)
+
+Every policy is a frozen dataclass and answers the same few verbs: `next_batch`, `leaving`.
+"""
+
+from sim.scheduler.batch import Admission, Batch, Policy, Work
+from sim.scheduler.chunked import Chunked
+from sim.scheduler.continuous import Continuous
+from sim.scheduler.static import Dynamic, Static
+
+__all__ = [
+    "Admission",
+    "Batch",
+    "Chunked",
+    "Continuous",
+    "Dynamic",
+    "Policy",
+    "Static",
+    "Work",
+]

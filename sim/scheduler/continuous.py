@@ -1,0 +1,91 @@
+"""Continuous batching at the level of iterations: the batch is chosen anew before every step.
+
+What static batching lacked: a finished request leaves at once, and a waiting one takes its slot in
+the next step.  Prompts are computed whole and come first: if any waiting request can be admitted
+the step is prefill only, and those who decode wait for it.  `chunked` removes that wait.
+
+Source: Orca, Yu et al. 2022, section 4.1 (iteration-level scheduling); vLLM V0.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from sim.errors import require
+from sim.kv import PagedMemory
+from sim.request import Sequence
+from sim.scheduler.batch import Batch, Work, allocate_or_preempt
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """At most `max_num_seqs` at once; at most `max_num_batched_tokens` prompt tokens per step.
+
+    A prompt longer than that is computed alone.
+
+    Raises:
+        SimError: `max_num_seqs_below_one`, `max_num_batched_tokens_below_one`.
+    """
+
+    max_num_seqs: int = 256
+    max_num_batched_tokens: int = 16_384
+    max_model_len: int | None = None
+
+    def __post_init__(self) -> None:
+        require(self.max_num_seqs >= 1, "max_num_seqs_below_one", value=self.max_num_seqs)
+        require(
+            self.max_num_batched_tokens >= 1,
+            "max_num_batched_tokens_below_one",
+            value=self.max_num_batched_tokens,
+        )
+
+    def next_batch(
+        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: PagedMemory
+    ) -> Batch:
+        batch = Batch()
+        self._prefill(waiting, running, memory, batch)
+        if not batch.work:
+            self._decode(waiting, running, memory, batch)
+        return batch
+
+    def leaving(self, running: list[Sequence]) -> list[Sequence]:
+        return [sequence for sequence in running if sequence.is_finished]
+
+    def _prefill(
+        self,
+        waiting: deque[Sequence],
+        running: list[Sequence],
+        memory: PagedMemory,
+        batch: Batch,
+    ) -> None:
+        budget = self.max_num_batched_tokens
+        while waiting and len(running) < self.max_num_seqs:
+            sequence = waiting[0]
+            hits = memory.match_prefix(sequence)
+            hit_tokens = len(hits) * memory.block_size
+            num_tokens = sequence.num_tokens - hit_tokens
+            if num_tokens > budget and batch.work:
+                break
+            if not memory.allocate(sequence, sequence.num_tokens, hits):
+                batch.refuse(sequence, sequence.num_tokens, memory)
+                break
+            running.append(waiting.popleft())
+            batch.admit(sequence, hit_tokens)
+            batch.work.append(Work(sequence, num_tokens))
+            budget -= num_tokens
+
+    def _decode(
+        self,
+        waiting: deque[Sequence],
+        running: list[Sequence],
+        memory: PagedMemory,
+        batch: Batch,
+    ) -> None:
+        index = 0
+        while index < len(running):
+            sequence = running[index]
+            if not allocate_or_preempt(
+                sequence, sequence.num_tokens, waiting, running, memory, batch
+            ):
+                break
+            batch.work.append(Work(sequence, sequence.num_missing_tokens))
+            index += 1

@@ -1,0 +1,281 @@
+"""Who asks, when, and for how much: seeded generators, and a reader for real traces.
+
+Arrivals and lengths are small frozen settings that are drawn from a seeded generator; the same
+`Workload` gives the same requests.  All lengths are in tokens, all times in seconds.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+
+from sim.errors import SimError, require
+from sim.request import Request, Segment
+
+Z99 = 2.3263478740408408  # the 99th percentile of a standard normal
+
+
+# -- when -------------------------------------------------------------------------------------
+
+
+class Arrivals(Protocol):
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        """Arrival times in ascending order, [num_requests], in seconds from 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class ConstantArrivals:
+    """One request every 1 / rate seconds, the first at 0."""
+
+    rate: float  # requests per second
+
+    def __post_init__(self) -> None:
+        require(self.rate > 0, "rate_not_positive", value=self.rate)
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        return np.arange(num_requests) / self.rate
+
+
+@dataclass(frozen=True)
+class PoissonArrivals:
+    """Independent users: exponential gaps with mean 1 / rate; the first gap starts at 0."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        require(self.rate > 0, "rate_not_positive", value=self.rate)
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        return np.cumsum(rng.exponential(1 / self.rate, num_requests))
+
+
+@dataclass(frozen=True)
+class BurstArrivals:
+    """`size` requests at once, then nothing for `every_seconds`; the first burst at 0."""
+
+    size: int
+    every_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(self.size >= 1, "burst_below_one", value=self.size)
+        require(self.every_seconds >= 0, "burst_gap_negative", value=self.every_seconds)
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        return np.arange(num_requests) // self.size * self.every_seconds
+
+
+# -- how much ---------------------------------------------------------------------------------
+
+
+class Lengths(Protocol):
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        """Token counts of at least 1, [num_requests] int."""
+        ...
+
+
+@dataclass(frozen=True)
+class FixedLength:
+    tokens: int
+
+    def __post_init__(self) -> None:
+        require(self.tokens >= 1, "length_below_one", value=self.tokens)
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        return np.full(num_requests, self.tokens)
+
+
+@dataclass(frozen=True)
+class LognormalLength:
+    """Most are short, a few are long: lognormal with the given mean and 99th percentile.
+
+    With p99 / mean = r the shape is s = z - sqrt(z^2 - 2 ln r), z = 2.326; no lognormal has a
+    larger r than exp(z^2 / 2) = 14.97.  Values are rounded and cut off at `longest`.
+
+    Raises:
+        SimError: `length_below_one`, `p99_out_of_range`.
+    """
+
+    mean: float
+    p99: float
+    longest: int = 131_072
+
+    def __post_init__(self) -> None:
+        require(self.mean >= 1, "length_below_one", value=self.mean)
+        require(
+            self.mean <= self.p99 <= self.mean * math.exp(Z99**2 / 2),
+            "p99_out_of_range",
+            mean=self.mean,
+            p99=self.p99,
+            largest=self.mean * math.exp(Z99**2 / 2),
+        )
+
+    @property
+    def shape(self) -> float:
+        """Standard deviation of the logarithm."""
+        return Z99 - math.sqrt(max(0.0, Z99**2 - 2 * math.log(self.p99 / self.mean)))
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        location = math.log(self.mean) - self.shape**2 / 2
+        drawn = rng.lognormal(location, self.shape, num_requests)
+        return np.clip(np.rint(drawn), 1, self.longest).astype(int)
+
+
+@dataclass(frozen=True)
+class SharedPrefix:
+    """Every prompt begins with one of `num_groups` common texts of `tokens` tokens, by turns.
+
+    The text comes on top of the drawn prompt length.
+    """
+
+    tokens: int
+    num_groups: int = 1
+
+    def __post_init__(self) -> None:
+        require(self.tokens >= 1, "length_below_one", value=self.tokens)
+        require(self.num_groups >= 1, "groups_below_one", value=self.num_groups)
+
+    def of(self, index: int) -> tuple[Segment, ...]:
+        return (Segment(f"prefix-{index % self.num_groups}", self.tokens),)
+
+
+# -- together ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Settings of a generated workload.  Arrivals and the two lengths have independent streams,
+    so turning one knob leaves the other draws as they were.
+
+    Raises:
+        SimError: `num_requests_below_one`.
+    """
+
+    num_requests: int
+    arrivals: Arrivals
+    prompt: Lengths
+    output: Lengths
+    prefix: SharedPrefix | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.num_requests >= 1, "num_requests_below_one", value=self.num_requests)
+
+    def requests(self) -> tuple[Request, ...]:
+        streams = [np.random.default_rng([self.seed, stream]) for stream in range(3)]
+        drawn = (self.arrivals, self.prompt, self.output)
+        columns = [
+            what.draw(self.num_requests, rng) for what, rng in zip(drawn, streams, strict=True)
+        ]
+        return tuple(
+            self._request(index, float(arrival), int(prompt), int(output))
+            for index, (arrival, prompt, output) in enumerate(zip(*columns, strict=True))
+        )
+
+    def _request(self, index: int, arrival: float, prompt: int, output: int) -> Request:
+        if self.prefix is None:
+            return Request(index, arrival, prompt, output)
+        return Request(index, arrival, prompt + self.prefix.tokens, output, self.prefix.of(index))
+
+
+def of_lengths(
+    output_tokens: Iterable[int], prompt_tokens: int = 16, arrival_seconds: float = 0.0
+) -> tuple[Request, ...]:
+    """A handful of requests by hand: same prompt length and arrival, outputs as given."""
+    return tuple(
+        Request(index, arrival_seconds, prompt_tokens, output)
+        for index, output in enumerate(output_tokens)
+    )
+
+
+def scaled(requests: Iterable[Request], speed: float) -> tuple[Request, ...]:
+    """The same requests arriving `speed` times as fast."""
+    require(speed > 0, "rate_not_positive", value=speed)
+    return tuple(
+        replace(request, arrival_seconds=request.arrival_seconds / speed) for request in requests
+    )
+
+
+# -- real traces ------------------------------------------------------------------------------
+
+AZURE_COLUMNS = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+MAX_TOKENS_PER_REQUEST = 10_000_000
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Requests read from a file; `num_rows` counts all rows, also those beyond the limit."""
+
+    requests: tuple[Request, ...]
+    num_rows: int
+
+
+def read_azure(text: str, limit: int | None = None) -> Trace:
+    """Read the Azure LLM inference trace format: TIMESTAMP, ContextTokens, GeneratedTokens.
+
+    Arrival times count from the earliest row; rows are sorted by time.  `limit` keeps the earliest
+    requests, but every row is checked.
+
+    Raises:
+        SimError: `trace_column_missing`, `trace_bad_value`, `trace_empty`; each names line (from
+            1), column and what was expected.
+    """
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise SimError("trace_not_csv", line=reader.line_num, reason=str(error)) from error
+    require(bool(rows), "trace_empty", expected=",".join(AZURE_COLUMNS))
+    (header_line, header), body = rows[0], rows[1:]
+    columns = [cell.strip() for cell in header]
+    for name in AZURE_COLUMNS:
+        require(name in columns, "trace_column_missing", line=header_line, column=name)
+    require(bool(body), "trace_empty", expected=",".join(AZURE_COLUMNS))
+    when, prompt, output = (columns.index(name) for name in AZURE_COLUMNS)
+    read = [
+        (
+            _timestamp(_cell(row, when, line, AZURE_COLUMNS[0]), line),
+            _token_count(_cell(row, prompt, line, AZURE_COLUMNS[1]), line, AZURE_COLUMNS[1]),
+            _token_count(_cell(row, output, line, AZURE_COLUMNS[2]), line, AZURE_COLUMNS[2]),
+        )
+        for line, row in body
+    ]
+    read.sort(key=lambda row: row[0])
+    first = read[0][0]
+    requests = tuple(
+        Request(index, time - first, prompt_tokens, output_tokens)
+        for index, (time, prompt_tokens, output_tokens) in enumerate(read[:limit])
+    )
+    return Trace(requests, len(read))
+
+
+def _cell(row: list[str], index: int, line: int, column: str) -> str:
+    if index >= len(row):
+        raise SimError("trace_bad_value", line=line, column=column, value="", expected="present")
+    return row[index].strip()
+
+
+def _timestamp(cell: str, line: int) -> float:
+    """Seconds; the trace has seven digits after the point, one more than `datetime` reads."""
+    whole, _, fraction = cell.partition(".")
+    try:
+        seconds = datetime.fromisoformat(f"{whole}+00:00").timestamp()
+        return seconds + (float(f"0.{fraction}") if fraction else 0.0)
+    except ValueError:
+        raise SimError(
+            "trace_bad_value", line=line, column="TIMESTAMP", value=cell[:40], expected="timestamp"
+        ) from None
+
+
+def _token_count(cell: str, line: int, column: str) -> int:
+    count = int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 12 else 0
+    if not 1 <= count <= MAX_TOKENS_PER_REQUEST:
+        raise SimError(
+            "trace_bad_value", line=line, column=column, value=cell[:40], expected="count"
+        )
+    return count
