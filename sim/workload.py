@@ -193,6 +193,18 @@ def of_lengths(
     )
 
 
+def on_ticks(requests: Iterable[Request], tick_seconds: float) -> tuple[Request, ...]:
+    """The same requests with arrivals moved up to whole ticks, for pictures with one column a tick."""
+    require(tick_seconds > 0, "tick_not_positive", value=tick_seconds)
+    return tuple(
+        replace(
+            request,
+            arrival_seconds=math.ceil(request.arrival_seconds / tick_seconds) * tick_seconds,
+        )
+        for request in requests
+    )
+
+
 def scaled(requests: Iterable[Request], speed: float) -> tuple[Request, ...]:
     """The same requests arriving `speed` times as fast."""
     require(speed > 0, "rate_not_positive", value=speed)
