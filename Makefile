@@ -1,0 +1,65 @@
+# One command each.  `make` alone lists them.
+#
+#   make run PORT=8600        another port
+#   make run HOST=10.0.0.7    the address to print for a class (the app listens on every interface)
+#   make test PYTHON=python3.12
+
+PORT ?= 8501
+HOST ?= localhost
+PYTHON ?= $(shell sh tools/find_python.sh)
+VENV_PYTHON := .venv/bin/python
+
+.PHONY: help run test check format bench clean
+
+help:
+	@echo "make run      install what the app needs, start it, print its address"
+	@echo "make test     install what the tests need, run all of them"
+	@echo "make check    formatting, lint and types, then the tests"
+	@echo "make format   put the code into shape"
+	@echo "make bench    measure what we claim about speed"
+	@echo "make clean    remove .venv and all caches"
+
+run: .venv/.ready-to-run
+	@echo "Starting the course at http://$(HOST):$(PORT)  (stop it with Ctrl+C)"
+	@$(VENV_PYTHON) -m streamlit run app.py \
+		--server.headless true --server.port $(PORT) --browser.serverAddress $(HOST)
+
+test: .venv/.ready-to-test
+	@sh tools/ensure_chromium.sh $(VENV_PYTHON)
+	@sh tools/test_javascript.sh
+	$(VENV_PYTHON) -m pytest
+
+check: .venv/.ready-to-test
+	$(VENV_PYTHON) -m ruff format --check .
+	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m mypy
+	@$(MAKE) --no-print-directory test
+
+format: .venv/.ready-to-test
+	$(VENV_PYTHON) -m ruff check --fix .
+	$(VENV_PYTHON) -m ruff format .
+
+bench: .venv/.ready-to-test
+	@sh tools/ensure_chromium.sh $(VENV_PYTHON)
+	@for file in benchmarks/[a-z]*.py; do \
+		[ -e "$$file" ] || continue; \
+		echo "== $$file"; \
+		$(VENV_PYTHON) -m "benchmarks.$$(basename "$$file" .py)" || exit 1; \
+	done
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment.  An empty file marks each finished stage, so a second run starts at once.
+.venv/.made:
+	@sh tools/make_venv.sh "$(PYTHON)"
+	@touch $@
+
+.venv/.ready-to-run: requirements.txt .venv/.made
+	$(VENV_PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/.ready-to-test: requirements-dev.txt requirements.txt .venv/.made
+	$(VENV_PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,254 @@
+"""One server and one Chromium for all browser tests; every page they open is watched.
+
+    def test_something(new_page):
+        page = new_page(language="en", theme="dark")
+        helpers.visit(page, "/batching", part="hook", slots=4)
+
+When the test ends, each page must have been clean: no error in the console, no exception in a
+script, no answer of 400 or more, no request to another origin.  A failed test shows what the
+server said meanwhile and keeps a screenshot.
+"""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Response,
+    sync_playwright,
+)
+
+from tests.chapters import ROOT
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LOCALES = {"zh": "zh-CN", "en": "en-US"}
+START_SECONDS = 60
+
+# On a deep link Streamlit first looks for its server below the page's own path: that 404, and no
+# other, is expected.
+PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+# The server
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+class Server:
+    """The app under `streamlit run`, as a reader's machine starts it."""
+
+    def __init__(self, log: Path):
+        port = _free_port()
+        self.url = f"http://localhost:{port}"
+        self.log = log
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        options = ["--server.headless", "true", "--server.port", str(port)]
+        options += ["--browser.serverAddress", "localhost", "--server.fileWatcherType", "none"]
+        with log.open("w") as file:
+            self.process = subprocess.Popen(
+                [*command, *options], cwd=ROOT, stdout=file, stderr=subprocess.STDOUT
+            )
+
+    def wait_until_healthy(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not _is_healthy(self.url):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"the app did not start:\n{self.log.read_text()}", pytrace=False)
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("server") / "streamlit.log")
+    try:
+        running.wait_until_healthy()
+        yield running
+    finally:
+        running.stop()
+
+
+# The browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A Chromium from PATH, or else the one playwright has downloaded."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUMS)), None)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=ARGS)
+        yield running
+        running.close()
+
+
+class Watch:
+    """Writes down what a page must not do."""
+
+    def __init__(self, page: Page, origin: str):
+        self.origin = origin
+        self.seen: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.seen.append(f"page error: {error}"))
+        page.on("response", self._response)
+        page.on("request", lambda request: self._address(request.url))
+        page.on("websocket", lambda socket: self._address(socket.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A failed load is judged by its response, where the address is known for certain.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.seen.append(f"console: {message.text}")
+
+    def _response(self, response: Response) -> None:
+        is_probe = response.status == 404 and PROBE.search(urlsplit(response.url).path)
+        if response.status >= 400 and not is_probe:
+            self.seen.append(f"answer {response.status}: {response.url}")
+
+    def _address(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != self.origin:
+            self.seen.append(f"off the origin: {url}")
+
+
+NewPage = Callable[..., Page]
+
+
+def _new_context(browser: Browser, server: Server, language: str, **options) -> BrowserContext:
+    return browser.new_context(base_url=server.url, locale=LOCALES[language], **options)
+
+
+@pytest.fixture(scope="session")
+def warm_contexts(server: Server, browser: Browser) -> Iterator[dict[str, BrowserContext]]:
+    """One context per language with Streamlit's scripts in its cache: visits take 1 s, not 3."""
+    contexts = {language: _new_context(browser, server, language) for language in LOCALES}
+    yield contexts
+    for context in contexts.values():
+        context.close()
+
+
+@pytest.fixture
+def new_page(
+    server: Server,
+    browser: Browser,
+    warm_contexts: dict[str, BrowserContext],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> Iterator[NewPage]:
+    """Opens pages: `new_page(language="zh", theme="light", viewport=(1280, 720))`.
+
+    `language` is the browser's.  Each page is a reader of its own with nothing in store;
+    `warm=True` saves two seconds by sharing cache and local storage with other tests.  Further
+    keyword arguments go to playwright's `new_context`, as in `reduced_motion="reduce"`.  A test
+    that provokes a fault on purpose takes it out of `page.watch.seen`.
+    """
+    said_before = server.log.stat().st_size
+    opened: list[tuple[Page, Watch]] = []
+    own_contexts: list[BrowserContext] = []
+
+    def open_one(
+        language: str = "zh",
+        theme: str = "light",
+        viewport: tuple[int, int] = (1280, 720),
+        warm: bool = False,
+        **options,
+    ) -> Page:
+        if warm:
+            context = warm_contexts[language]
+        else:
+            context = _new_context(browser, server, language, **options)
+            own_contexts.append(context)
+        page = context.new_page()
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
+        watch = Watch(page, urlsplit(server.url).netloc)
+        page.watch = watch  # type: ignore[attr-defined]
+        opened.append((page, watch))
+        return page
+
+    yield open_one
+
+    failed = request.node.stash.get(FAILED, False)
+    said = server.log.read_bytes()[said_before:].decode(errors="replace")
+    if failed:
+        _show(request.node, opened, said, tmp_path)
+    for page, _ in opened:
+        page.close()
+    for context in own_contexts:
+        context.close()
+    seen = [entry for _, watch in opened for entry in watch.seen]
+    if seen and not failed:
+        pytest.fail("\n".join([*dict.fromkeys(seen), "server log:", said]), pytrace=False)
+
+
+# What a failed test shows
+
+FAILED = pytest.StashKey[bool]()
+REPORT = pytest.StashKey[pytest.TestReport]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+        item.stash[REPORT] = report
+    return report
+
+
+def _show(item: pytest.Item, opened: list[tuple[Page, Watch]], said: str, folder: Path) -> None:
+    report = item.stash[REPORT]
+    for number, (page, watch) in enumerate(opened, start=1):
+        if page.is_closed():
+            continue
+        picture = folder / f"page{number}.png"
+        page.screenshot(path=picture)
+        report.sections.append((f"page {number}", f"{page.url}\n{picture}"))
+        report.sections.append((f"page {number} did", "\n".join(watch.seen) or "nothing wrong"))
+    report.sections.append(("server log", said or "(silent)"))

@@ -1,0 +1,122 @@
+"""Verbs for browser tests: visit a page, wait for a condition, look for faults."""
+
+from urllib.parse import urlencode
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+WAIT_MS = 60_000
+QUIET_MS = 250  # longer than the delay after which a slider reports its value
+
+# Connected, not running, nothing still loading, every chart drawn, no change for a while.
+SETTLED = """quiet => new Promise(resolve => {
+  const done = () => {
+    const app = document.querySelector('[data-testid=stApp]');
+    const charts = [...document.querySelectorAll('[data-testid=stPlotlyChart]')];
+    return app?.dataset.testScriptState === 'notRunning'
+      && app?.dataset.testConnectionState === 'CONNECTED'
+      && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
+      && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
+      && charts.every(chart => chart.querySelector('.main-svg'));
+  };
+  let changed = performance.now();
+  const observer = new MutationObserver(() => { changed = performance.now() });
+  observer.observe(document,
+    {subtree: true, childList: true, attributes: true, characterData: true});
+  const look = () => {
+    if (done() && performance.now() - changed >= quiet) { observer.disconnect(); resolve(true) }
+    else setTimeout(look, 25);
+  };
+  look();
+})"""
+
+FAULTS = """() => {
+  const main = document.querySelector('[data-testid=stMain]'), text = main.innerText, found = [];
+  if (text.includes('**')) found.push('literal **');
+  if (text.includes('{{')) found.push('a blank nobody filled in');
+  if (main.querySelector('del')) found.push('strikethrough');
+  const html = document.documentElement;
+  const wide = Math.max(html.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
+  if (wide > 1) found.push(`scrolls sideways by ${wide} px`);
+  for (const box of document.querySelectorAll('[data-testid=stException]'))
+    found.push('exception: ' + box.innerText.split('\\n').slice(0, 3).join(' '));
+  return found;
+}"""
+
+BACKGROUND = """() =>
+  getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor
+"""
+
+MAIN_OVERFLOW = """() => {
+  const main = document.querySelector('[data-testid=stMain]');
+  return main.scrollHeight - main.clientHeight;
+}"""
+
+SMALLEST_FIGURE_TEXT = """() => {
+  const sizes = [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot text')]
+    .filter(text => text.textContent.trim() && text.getBoundingClientRect().width)
+    .map(text => parseFloat(getComputedStyle(text).fontSize));
+  return sizes.length ? Math.min(...sizes) : null;
+}"""
+
+
+def settle(page: Page) -> None:
+    """Wait until the page stands still.
+
+    After an action whose result is known, `expect` that result instead.
+    """
+    page.wait_for_selector("[data-testid=stApp]", timeout=WAIT_MS)
+    page.evaluate(SETTLED, QUIET_MS)
+
+
+def visit(page: Page, path: str, **query: object) -> None:
+    """Load an address with its state, as a reader with a link does; an empty value is left out."""
+    given = {key: str(value) for key, value in query.items() if value != ""}
+    page.goto(path + ("?" + urlencode(given) if given else ""))
+    settle(page)
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+
+
+def switch_theme(page: Page, theme: str) -> None:
+    """The reader's system turns dark or light under the open page."""
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    settle(page)
+
+
+def background(page: Page) -> str:
+    return page.evaluate(BACKGROUND)
+
+
+def faults(page: Page) -> list[str]:
+    """What a glance may miss: stray marks, sideways scrolling, an exception on the page."""
+    return page.evaluate(FAULTS)
+
+
+def overflow(page: Page) -> int:
+    """Pixels of the page below the window."""
+    return page.evaluate(MAIN_OVERFLOW)
+
+
+def smallest_figure_text(page: Page) -> float | None:
+    """The smallest type in a chart in px; None without a chart."""
+    return page.evaluate(SMALLEST_FIGURE_TEXT)
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe calls serious or critical, one line each: the rule and where it is broken."""
+    violations = Axe().run(page).response["violations"]
+    return [
+        f"{found['id']} ({found['impact']}): {found['help']}: "
+        + " | ".join(_where(node) for node in found["nodes"][:4])
+        for found in violations
+        if found["impact"] in {"serious", "critical"}
+    ]
+
+
+def _where(node: dict) -> str:
+    why = [check["message"] for check in node["any"] + node["all"] + node["none"]]
+    return f"{node['html'][:160]} {' '.join(why)[:200]}"

@@ -1,0 +1,64 @@
+"""Home and every act of every chapter in a real browser: clean, open to all, fit to lecture."""
+
+import pytest
+
+from tests.browser import helpers
+from tests.chapters import CHAPTERS, EVERY_ACT, HOME, LANGUAGES, act_name
+
+every_act = pytest.mark.parametrize(("chapter", "act"), EVERY_ACT, ids=act_name)
+every_chapter_act = pytest.mark.parametrize(
+    ("chapter", "act"), [pair for pair in EVERY_ACT if pair[0] in CHAPTERS], ids=act_name
+)
+both_languages = pytest.mark.parametrize("language", LANGUAGES)
+
+PHONE = (390, 844)
+PROJECTOR = (1280, 720)
+PROJECTOR_AT_150_PERCENT = (853, 480)
+LECTURE_TEXT_PX = 18
+
+
+@both_languages
+@every_act
+def test_is_clean_and_open_to_everybody_on_a_desk_and_on_a_phone(new_page, chapter, act, language):
+    page = new_page(language, warm=True)
+    helpers.visit(page, chapter.path, part=act)
+    assert helpers.faults(page) == []
+    assert language_of(page) == language
+    assert helpers.barriers(page) == []
+    helpers.resize(page, *PHONE)
+    assert helpers.faults(page) == []
+
+
+@every_act
+def test_is_open_to_everybody_in_the_dark(new_page, chapter, act):
+    page = new_page("zh", "light", warm=True)
+    helpers.visit(page, chapter.path, part=act)
+    light = helpers.background(page)
+    helpers.switch_theme(page, "dark")
+    assert helpers.background(page) != light
+    assert helpers.barriers(page) == []
+
+
+@both_languages
+@every_chapter_act
+def test_lecture_view_fits_one_screen(new_page, chapter, act, language):
+    page = new_page(language, viewport=PROJECTOR, warm=True)
+    helpers.visit(page, chapter.path, part=act, view="lecture")
+    assert helpers.faults(page) == []
+    assert helpers.overflow(page) <= 1
+    size = helpers.smallest_figure_text(page)
+    assert size is None or size >= LECTURE_TEXT_PX
+    helpers.resize(page, *PROJECTOR_AT_150_PERCENT)
+    assert helpers.overflow(page) <= 1
+
+
+@pytest.mark.parametrize("chapter", [HOME, *CHAPTERS], ids=str)
+def test_language_of_a_link_wins_over_the_browser(new_page, chapter):
+    page = new_page("zh", warm=True)
+    helpers.visit(page, chapter.path, lang="en")
+    assert language_of(page) == "en"
+
+
+def language_of(page) -> str:
+    """What screen readers are told: zh for zh-CN."""
+    return page.locator("html").get_attribute("lang").split("-")[0]

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Usage: ensure_chromium.sh PYTHON.  Makes sure that the browser tests find a Chromium and, on Debian as root, a Chinese
+# font.  Order: one on PATH; Debian's packages; the download of playwright.
+set -eu
+python=$1
+
+on_path() {
+  for name in chromium chromium-browser google-chrome google-chrome-stable; do
+    command -v "$name" >/dev/null 2>&1 && return 0
+  done
+  return 1
+}
+
+debian_as_root() {  # not Ubuntu, whose chromium package only points to a snap
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && grep -q '^ID=debian' /etc/os-release 2>/dev/null
+}
+
+has_chinese_font() {
+  command -v fc-list >/dev/null 2>&1 && [ -n "$(fc-list :lang=zh family)" ]
+}
+
+if debian_as_root; then
+  missing=
+  on_path || missing=chromium
+  has_chinese_font || missing="$missing fonts-wqy-zenhei"
+  if [ -n "$missing" ]; then
+    echo "Installing $missing for the browser tests"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq --no-install-recommends $missing >/dev/null; } ||
+      echo "apt-get could not install $missing" >&2
+  fi
+fi
+
+on_path || "$python" -m playwright install chromium
