@@ -57,9 +57,11 @@ clean:
 	@touch $@
 
 .venv/.ready-to-run: requirements.txt .venv/.made
-	$(VENV_PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Installing what the app needs into .venv (once, a minute or so)"
+	@$(VENV_PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
 .venv/.ready-to-test: requirements-dev.txt requirements.txt .venv/.made
-	$(VENV_PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@echo "Installing what the tests need into .venv (once, a minute or so)"
+	@$(VENV_PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
