@@ -1,0 +1,275 @@
+// The slot grid: who sits in which slot at which step.  Grids stand above each other on one step axis.  Only what has
+// been played is drawn; the future stays a thin line, so that a prediction is still possible.
+//
+// `layoutSlots` is arithmetic, `paintSlots` draws; neither knows the page, so both run in node with a fake context.
+
+const TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000];
+
+// Everything's place in CSS pixels.  `room` is the height we may use, `size` the text size, `widthOf(text)` measures.
+export function layoutSlots(frames, { width, room, size, widthOf }) {
+  const roomy = stack(frames, { width, room, size, widthOf }, false);
+  if (roomy.rowHeight > size + 2) return roomy;
+  const dense = stack(frames, { width, room, size, widthOf }, true); // who waits moves up beside the title
+  return dense.rowHeight >= roomy.rowHeight + 2 ? dense : roomy;
+}
+
+function stack(frames, { width, room, size, widthOf }, dense) {
+  const labels = frames.grids.flatMap((grid) => grid.slots);
+  const gutter = Math.max(widthOf(frames.words.axis), ...labels.map(widthOf)) + 10;
+  const left = Math.ceil(Math.min(Math.max(gutter, 28), width * 0.25));
+  const right = width - 2;
+  const titleHeight = Math.round(size * (dense ? 1.7 : 1.9));
+  const waitingHeight = dense ? 0 : Math.round(size * 2);
+  const axisHeight = Math.round(size * (dense ? 1.5 : 1.8));
+  const gap = Math.round(size * (dense ? 0.2 : 0.7)); // between two grids
+  const air = dense ? 3 : 0; // between the last row and the axis
+  const fixed = frames.grids.length * (titleHeight + waitingHeight + gap) - gap + air + axisHeight;
+  const fits = Math.floor((room - fixed) / labels.length);
+  const rowHeight = Math.min(Math.max(fits, Math.round(size * 0.35)), size * 2);
+  let y = 0;
+  const grids = frames.grids.map((grid) => {
+    const title = y + titleHeight / 2;
+    const top = y + titleHeight;
+    const bottom = top + grid.slots.length * rowHeight;
+    const waiting = dense ? title : bottom + waitingHeight / 2 + 2;
+    y = bottom + waitingHeight + gap;
+    return { title, top, bottom, waiting };
+  });
+  const axis = y - gap + air;
+  const cell = (right - left) / frames.numSteps;
+  return { width, height: axis + axisHeight, left, right, cell, rowHeight, size, grids, axis, axisHeight, dense };
+}
+
+export function stepAtX(layout, x, lastStep) {
+  return Math.min(Math.max(Math.floor((x - layout.left) / layout.cell), 0), lastStep);
+}
+
+// The cell under the pointer, or null.
+export function cellAt(layout, frames, step, x, y) {
+  const column = Math.floor((x - layout.left) / layout.cell);
+  if (column < 0 || column > step) return null;
+  for (let index = 0; index < layout.grids.length; index++) {
+    const { top, bottom } = layout.grids[index];
+    if (y >= top && y < bottom && column < frames.grids[index].numSteps) {
+      return { grid: index, row: Math.floor((y - top) / layout.rowHeight), step: column };
+    }
+  }
+  return null;
+}
+
+export function tickSteps(numbers, cell, labelWidth) {
+  const every = TICKS.find((interval) => interval * cell >= labelWidth * 1.6) ?? TICKS.at(-1);
+  const steps = [];
+  let next = every;
+  numbers.forEach((number, step) => {
+    if (number + 1 < next) return;
+    steps.push(step);
+    next = (Math.floor((number + 1) / every) + 1) * every;
+  });
+  return steps;
+}
+
+export function paintSlots(c, frames, step, layout, look) {
+  c.clearRect(0, 0, layout.width, layout.height);
+  c.textBaseline = "middle";
+  frames.grids.forEach((grid, index) => paintGrid(c, frames, grid, layout.grids[index], step, layout, look));
+  paintAxis(c, frames, step, layout, look);
+}
+
+function paintGrid(c, frames, grid, place, step, layout, look) {
+  paintTitle(c, grid, place, step, layout, look);
+  const shown = Math.min(step + 1, grid.numSteps); // columns already played
+  grid.rows.forEach((spans, row) => {
+    const y = place.top + row * layout.rowHeight;
+    paintRowLabel(c, grid.slots[row], row, y, layout, look);
+    paintFuture(c, grid, shown, y, layout, look);
+    paintRow(c, frames, spans, shown, y, layout, look);
+  });
+  if (layout.cell >= 12) paintStepLines(c, place, shown, layout, look);
+  if (step >= grid.numSteps) paintEnd(c, frames, grid, place, layout, look);
+  paintPlayhead(c, place, step, layout, look);
+  paintWaiting(c, frames, grid, place, step, layout, look);
+}
+
+function paintTitle(c, grid, place, step, layout, look) {
+  c.textAlign = "left";
+  c.fillStyle = look.text;
+  c.font = look.bold;
+  c.fillText(grid.title, 0, place.title);
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillText(grid.counters[Math.min(step, grid.numSteps - 1)] ?? "", layout.right, place.title);
+}
+
+function paintRowLabel(c, label, row, y, layout, look) {
+  const every = Math.ceil((layout.size + 1) / layout.rowHeight); // low rows: only every n-th label fits
+  if (row % every) return;
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  const middle = every === 1 ? (layout.rowHeight - 1) / 2 : layout.rowHeight / 2;
+  c.fillText(label, layout.left - 8, y + middle, layout.left - 8);
+}
+
+function paintFuture(c, grid, shown, y, layout, look) {
+  const from = layout.left + shown * layout.cell;
+  const to = shown < grid.numSteps ? layout.right : from; // how long it will take is not given away
+  if (to <= from) return;
+  c.fillStyle = layout.rowHeight < 10 ? look.track : look.faint;
+  c.fillRect(from, y + Math.floor(layout.rowHeight / 2), to - from, 1);
+}
+
+// One row, run by run; neighbours with the same owner belong together and carry one letter.
+function paintRow(c, frames, spans, shown, y, layout, look) {
+  const height = layout.rowHeight - (layout.rowHeight >= 10 ? 2 : 1);
+  const round = height >= 12 ? 3 : 0;
+  const crisp = (step) => Math.round((layout.left + step * layout.cell) * look.ratio) / look.ratio;
+  for (let first = 0; first < spans.length && spans[first].from < shown; ) {
+    const owner = spans[first].owner;
+    let last = first;
+    while (owner >= 0 && last + 1 < spans.length && spans[last + 1].owner === owner) last++;
+    const letter = frames.requests[owner];
+    let unnamed = letter && height >= layout.size - 1;
+    for (let at = first; at <= last && spans[at].from < shown; at++) {
+      const { from, to, state } = spans[at];
+      const ends = at === last && to <= shown; // the run is over: some air before the next owner
+      const x = crisp(from);
+      const width = Math.max(crisp(Math.min(to, shown)) - x - (ends && layout.cell >= 2 ? 1 : 0), 0.5);
+      paintSpan(c, look.states[state], x, y, width, height, [at === first ? round : 0, ends ? round : 0], look);
+      if (!unnamed || (to - from) * layout.cell < look.widthOfBold(letter) + 6) continue;
+      if (width >= look.widthOfBold(letter) + 5) paintLetter(c, letter, look.states[state], x + 4, y, height, look);
+      unnamed = false; // always in the first part with room for it, so that it does not wander
+    }
+    first = last + 1;
+  }
+}
+
+export function paintSpan(c, state, x, y, width, height, [left, right], look) {
+  if (state.pattern === "none") {
+    c.fillStyle = look.track;
+    c.fillRect(x, y, width, height);
+    return;
+  }
+  if (state.pattern === "outline") {
+    c.fillStyle = look.track;
+    c.fillRect(x, y, width, height);
+    if (width < 2.5 || height < 3) return;
+    c.strokeStyle = state.colour;
+    c.lineWidth = 1;
+    c.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    return;
+  }
+  c.fillStyle = state.fill;
+  if (!left && !right) {
+    c.fillRect(x, y, width, height);
+    return;
+  }
+  c.beginPath();
+  c.roundRect(x, y, width, height, [left, right, right, left]);
+  c.fill();
+}
+
+function paintLetter(c, letter, state, x, y, height, look) {
+  const filled = state.fill != null;
+  const middle = y + height / 2 + 0.5;
+  c.textAlign = "left";
+  c.font = look.bold;
+  if (filled && state.fill !== state.colour) {
+    c.strokeStyle = state.colour; // quiet ground below a letter on a pattern
+    c.lineWidth = 5;
+    c.lineJoin = "round";
+    c.strokeText(letter, x, middle);
+  }
+  c.fillStyle = filled ? state.ink : look.text;
+  c.fillText(letter, x, middle);
+}
+
+function paintStepLines(c, place, shown, layout, look) {
+  c.fillStyle = look.background;
+  c.globalAlpha = 0.35;
+  for (let column = 1; column < shown; column++) {
+    c.fillRect(Math.round(layout.left + column * layout.cell) - 0.5, place.top, 1, place.bottom - place.top);
+  }
+  c.globalAlpha = 1;
+}
+
+function paintEnd(c, frames, grid, place, layout, look) {
+  const x = layout.left + grid.numSteps * layout.cell;
+  c.fillStyle = look.muted;
+  c.fillRect(x, place.top, 1, place.bottom - place.top);
+  c.textAlign = "left";
+  c.font = look.font;
+  const text = frames.words.ended;
+  if (layout.right - x > look.widthOf(text) + 12) c.fillText(text, x + 8, (place.top + place.bottom) / 2);
+}
+
+function paintPlayhead(c, place, step, layout, look) {
+  c.fillStyle = look.accent;
+  const x = layout.left + (step + 1) * layout.cell;
+  c.fillRect(Math.min(x - 1, layout.right - 1), place.top - 3, 2, place.bottom - place.top + 5);
+}
+
+function paintWaiting(c, frames, grid, place, step, layout, look) {
+  const waiting = step < grid.numSteps ? grid.waiting[step] : [];
+  const counter = grid.counters[Math.min(step, grid.numSteps - 1)] ?? "";
+  const right = layout.right - (layout.dense ? look.widthOf(counter) + 12 : 0);
+  const height = Math.round(layout.size * 1.45);
+  let x = layout.dense ? look.widthOfBold(grid.title) + 20 : layout.left;
+  paintText(c, look, `${frames.words.waiting} ${waiting.length}`, x, place.waiting);
+  x += look.widthOf(`${frames.words.waiting} 00`) + 8;
+  for (let index = 0; index < waiting.length; index++) {
+    const letter = frames.requests[waiting[index]] ?? "";
+    const width = Math.max(look.widthOf(letter) + 8, height);
+    const rest = `+${waiting.length - index}`;
+    const needed = index + 1 < waiting.length ? width + look.widthOf(rest) + 6 : width;
+    if (x + needed > right) return paintText(c, look, rest, x + 2, place.waiting);
+    paintChip(c, letter, x, place.waiting, width, height, look);
+    x += width + 4;
+  }
+}
+
+function paintText(c, look, text, x, y) {
+  c.textAlign = "left";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  c.fillText(text, x, y);
+}
+
+function paintChip(c, letter, x, y, width, height, look) {
+  c.strokeStyle = look.queue;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  c.roundRect(x + 0.75, y - height / 2 + 0.25, width - 1.5, height - 1.5, 3);
+  c.stroke();
+  c.textAlign = "center";
+  c.font = look.font;
+  c.fillStyle = look.text;
+  c.fillText(letter, x + width / 2, y);
+}
+
+function paintAxis(c, frames, step, layout, look) {
+  const { left, right, cell, axis, axisHeight } = layout;
+  const y = axis + axisHeight / 2 + 3;
+  const middle = (at) => left + (at + 0.5) * cell;
+  c.fillStyle = look.faint;
+  c.fillRect(left, axis, right - left, 1);
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  c.fillText(frames.words.axis, left - 8, y);
+  c.textAlign = "center";
+  const now = String(frames.numbers[step] + 1);
+  const nowWidth = look.widthOfBold(now);
+  const inside = (x, width) => Math.min(Math.max(x, left + width / 2), right - width / 2);
+  const nowX = inside(middle(step), nowWidth);
+  for (const at of tickSteps(frames.numbers, cell, look.widthOf(String(frames.totalSteps)))) {
+    const text = String(frames.numbers[at] + 1);
+    const width = look.widthOf(text);
+    const x = inside(middle(at), width);
+    c.fillRect(Math.round(middle(at)), axis, 1, 4);
+    if (Math.abs(x - nowX) > (width + nowWidth) / 2 + 4) c.fillText(text, x, y);
+  }
+  c.font = look.bold;
+  c.fillStyle = look.accent;
+  c.fillText(now, nowX, y);
+}

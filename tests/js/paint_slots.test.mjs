@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { decodeFrames } from "../../assets/player/decode.js";
+import { cellAt, layoutSlots, paintSlots, stepAtX, tickSteps } from "../../assets/player/paint_slots.js";
+import { FakeContext, lookOf, sent, widthOf } from "./fake.mjs";
+
+const WORDS = { axis: "Step", waiting: "Waiting", ended: "All done" };
+const frames = { ...decodeFrames(sent()), words: WORDS };
+const place = (room = 400, width = 500) => layoutSlots(frames, { width, room, size: 13, widthOf });
+
+function paint(step, layout = place()) {
+  const context = new FakeContext();
+  paintSlots(context, frames, step, layout, lookOf(frames.states));
+  return context;
+}
+
+test("grids stand above each other and share one step axis", () => {
+  const { grids, axis, left, right, cell } = place();
+  assert.ok(grids[0].bottom < grids[1].top && grids[1].bottom < axis);
+  assert.equal(Math.round(cell * 10), Math.round(right - left));
+});
+
+test("the picture fits its room, and gets dense before rows get too low to read", () => {
+  assert.ok(place(400).height <= 400 && !place(400).dense);
+  assert.ok(place(160).height <= 160 && place(160).dense);
+});
+
+test("nothing of the future is drawn", () => {
+  const layout = place();
+  for (const step of [0, 3, 5]) {
+    const edge = layout.left + (step + 1) * layout.cell + 0.5;
+    const spans = frames.states.flatMap((state) => paint(step, layout).areas(`fill of ${state.name}`));
+    assert.ok(spans.length > 0);
+    for (const [x, , width] of spans) assert.ok(x + width <= edge, `a span reaches beyond step ${step}`);
+  }
+});
+
+test("letters show who sits in a slot, and not before the request came", () => {
+  assert.ok(paint(4).texts().includes("A"));
+  const inRows = (step) => paint(step).texts().filter((text) => text === "C").length;
+  assert.equal(inRows(2), 2); // waiting under both grids
+  assert.equal(inRows(9), 2); // sitting in one slot of each
+});
+
+test("a letter keeps its place while its request runs", () => {
+  const whereA = (step) => paint(step).calls.find((call) => call.name === "fillText" && call.given[0] === "A")?.given[1];
+  const places = [1, 2, 4, 9].map(whereA);
+  assert.equal(new Set(places).size, 1);
+});
+
+test("the counter and the number of waiting requests are those of the step", () => {
+  assert.ok(paint(2).texts().includes("100 %"));
+  assert.ok(paint(3).texts().includes("75 %"));
+  assert.ok(paint(2).texts().includes("Waiting 1"));
+  assert.ok(paint(5).texts().includes("Waiting 0"));
+});
+
+test("a shorter grid says that it is done, once it is", () => {
+  assert.ok(!paint(5).texts().includes("All done"));
+  assert.ok(paint(6).texts().includes("All done"));
+});
+
+test("a long queue ends in the number of those left out", () => {
+  const crowd = { ...frames, requests: ["A", "B", "C", ...Array.from({ length: 90 }, (_, i) => `R${i}`)] };
+  crowd.grids = [{ ...frames.grids[0], waiting: frames.grids[0].waiting.map(() => [...Array(90).keys()].map((i) => i + 3)) }];
+  const context = new FakeContext();
+  paintSlots(context, crowd, 0, layoutSlots(crowd, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
+  const rest = context.texts().find((text) => text.startsWith("+"));
+  const chips = context.texts().filter((text) => text.startsWith("R")).length;
+  assert.equal(Number(rest), 90 - chips);
+});
+
+test("the playhead stands at the right edge of the current step in every grid", () => {
+  const layout = place();
+  const heads = paint(4, layout).areas("accent");
+  assert.equal(heads.length, 2);
+  for (const [x] of heads) assert.ok(Math.abs(x + 1 - (layout.left + 5 * layout.cell)) < 1e-9);
+});
+
+test("ticks are round numbers counted from one", () => {
+  const numbers = Array.from({ length: 120 }, (_, i) => i);
+  assert.deepEqual(tickSteps(numbers, 4, 21).slice(0, 3).map((step) => numbers[step] + 1), [10, 20, 30]);
+});
+
+test("a place on the axis is a step, also outside of it", () => {
+  const layout = place();
+  assert.deepEqual([-50, layout.left + 1, 9999].map((x) => stepAtX(layout, x, 9)), [0, 0, 9]);
+});
+
+test("only cells that were played answer the pointer", () => {
+  const layout = place();
+  const y = layout.grids[1].top + layout.rowHeight + 1;
+  const x = layout.left + 2.5 * layout.cell;
+  assert.deepEqual(cellAt(layout, frames, 4, x, y), { grid: 1, row: 1, step: 2 });
+  assert.equal(cellAt(layout, frames, 1, x, y), null);
+  assert.equal(cellAt(layout, frames, 4, x, 1), null);
+});
+
+test("40 rows x 200 steps are drawn in few calls", () => {
+  const rows = Array.from({ length: 40 }, (_, row) => [[10 + row, 1, 0], [190 - row, 2, 0]]);
+  const slots = rows.map((_, row) => String(row + 1));
+  const wide = { ...frames, numSteps: 200, numbers: [...Array(200).keys()] };
+  wide.grids = [{ ...frames.grids[0], numSteps: 200, slots }];
+  wide.grids[0].rows = rows.map(([a, b]) => [
+    { from: 0, to: a[0], state: 1, owner: 0 },
+    { from: a[0], to: 200, state: 2, owner: 0 },
+  ]);
+  wide.grids[0].waiting = Array.from({ length: 200 }, () => []);
+  wide.grids[0].counters = Array.from({ length: 200 }, () => "");
+  const context = new FakeContext();
+  paintSlots(context, wide, 199, layoutSlots(wide, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
+  assert.ok(context.calls.length < 300, `${context.calls.length} calls`);
+});
