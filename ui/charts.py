@@ -1,0 +1,658 @@
+"""Result charts, all in one style.
+
+Backgrounds are transparent and text takes the colour of the reader's theme in the browser, so one
+figure serves light and dark; data colours come from `ui.theme` and hold their contrast on both.
+Few traces, labels at the data instead of legends, units at the axes, vertical-axis titles written
+horizontally.  `large=True` is for the lecture hall.
+
+A figure is made by one function (`lines`, `request_timeline`, `stacked_time_series`, `bars`,
+`distribution`), may get marks (`mark_point`, `mark_arrow`) and is drawn by `show`, with words for
+those who do not see it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from ui import theme
+from ui.language import tr
+
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+
+TEXT_PX, LARGE_TEXT_PX = 14, 18
+LINE_PX, LARGE_LINE_PX = 2.5, 4.0
+GRID = "rgba(128,128,128,0.25)"
+AXIS = "rgba(128,128,128,0.7)"
+NEUTRAL = "#808080"  # 3:1 on both backgrounds, and no meaning of its own
+TRANSPARENT = "rgba(0,0,0,0)"
+CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
+
+PANEL_GAP = 0.11  # between stacked panels, as a share of the height
+ROW_PX = 18  # height of one request in the timeline
+MAX_LABELS = 25  # in the timeline: with more requests, every second or third is labelled
+MAX_CURVE_POINTS = 400
+PERCENTILES = (50, 99)
+
+PATTERNS = {  # names in ui.theme -> Plotly's
+    "solid": "",
+    "none": "",
+    "outline": "",
+    "diagonal": "/",
+    "cross": "x",
+    "dots": ".",
+    "horizontal": "-",
+    "vertical": "|",
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve.  `colour` is a key of ui.theme, a number in its palette, or a hex colour."""
+
+    name: str
+    x: Sequence[float] | np.ndarray
+    y: Sequence[float] | np.ndarray
+    colour: str | int = 0
+    dash: Dash = "solid"
+    step: bool = False  # holds its value until the next point
+    fill: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several small charts above each other on a shared time axis."""
+
+    title: str
+    series: Sequence[Series]
+    unit: str = ""
+    top: float | None = None  # upper end of the axis; by default what the data need
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a request did from `start` to `end`.  `state` is a key of ui.theme."""
+
+    state: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class TimelineRow:
+    """One request of the timeline."""
+
+    label: str
+    spans: Sequence[Span]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Measured values whose distribution is drawn."""
+
+    name: str
+    values: Sequence[float] | np.ndarray
+    colour: str | int = 0
+    dash: Dash = "solid"
+
+
+def show(figure: go.Figure, key: str, alt: str, height: int | None = None) -> None:
+    """Draw a figure where called.  `alt` says what it shows, for readers who hear the page."""
+    if not alt.strip():
+        raise ValueError(f"chart {key!r} needs a text alternative")
+    if height is not None:
+        figure.update_layout(height=height)
+    st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=CONFIG)
+
+
+# Figures
+
+
+def lines(
+    series: Sequence[Series],
+    x_title: str,
+    y_title: str,
+    *,
+    large: bool = False,
+    log_x: bool = False,
+    log_y: bool = False,
+    y_range: tuple[float, float] | None = None,
+    name_ends: bool = True,
+    height: int = 320,
+) -> go.Figure:
+    """Curves, each named at its end."""
+    figure = _figure(height, large)
+    for one in series:
+        figure.add_trace(_line(one, large))
+    _style_axes(figure, x_title, y_title, large, log_x, log_y)
+    low, high = y_range or _y_range(series, log_y)
+    figure.update_yaxes(range=[np.log10(low), np.log10(high)] if log_y else [low, high])
+    if log_x:
+        figure.update_xaxes(**_log_ticks([one.x for one in series], large))
+    if log_y:
+        figure.update_yaxes(**_log_ticks([one.y for one in series], large))
+    if len(series) > 1 and name_ends:
+        _name_ends(figure, series, (low, high), log_y, large)
+    return figure
+
+
+def bars(
+    labels: Sequence[str],
+    values: Sequence[float],
+    value_title: str,
+    *,
+    colours: Sequence[str | int] = (),
+    texts: Sequence[str] = (),
+    large: bool = False,
+    top: float | None = None,
+    height: int | None = None,
+) -> go.Figure:
+    """Horizontal bars, each with its value written at its end."""
+    each = list(colours) or [0] * len(labels)
+    shown = list(texts) or [f"{value:,.3g}" for value in values]
+    size = LARGE_TEXT_PX if large else TEXT_PX
+    figure = _figure(height or 70 + len(labels) * (size * 3), large)
+    figure.add_trace(
+        go.Bar(
+            y=list(labels),
+            x=list(values),
+            orientation="h",
+            text=shown,
+            textposition="outside",
+            cliponaxis=False,
+            width=0.62,
+            marker=_bar_marker(each),
+            hovertemplate="%{y}: %{text}<extra></extra>",
+        )
+    )
+    _style_axes(figure, value_title, "", large)
+    longest = max([*values, 0.0])
+    figure.update_xaxes(range=[0, top if top is not None else longest * 1.18 or 1])
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", showline=False)
+    return figure
+
+
+def request_timeline(
+    rows: Sequence[TimelineRow],
+    x_title: str,
+    *,
+    large: bool = False,
+    height: int | None = None,
+) -> go.Figure:
+    """One line per request: what it was doing when.  One trace per state, each with a pattern."""
+    figure = _figure(height or 90 + max(len(rows), 4) * ROW_PX, large)
+    states = [state for state in theme.MEANINGS if any(_has(row, state) for row in rows)]
+    for state in states:
+        figure.add_trace(_timeline_trace(rows, state))
+    _style_axes(figure, x_title, "", large)
+    every = max(1, -(-len(rows) // (MAX_LABELS // (2 if large else 1))))
+    figure.update_yaxes(
+        range=[len(rows) - 0.4, -0.6],
+        tickvals=list(range(0, len(rows), every)),
+        ticktext=[row.label for row in rows[::every]],
+        showgrid=False,
+        showline=False,
+    )
+    figure.update_xaxes(rangemode="tozero")
+    figure.update_layout(barmode="overlay", showlegend=True, legend=_legend(large))
+    figure.update_layout(margin_t=(LARGE_TEXT_PX if large else TEXT_PX) * 3)
+    return figure
+
+
+def stacked_time_series(
+    panels: Sequence[Panel],
+    x_title: str,
+    *,
+    large: bool = False,
+    height: int | None = None,
+) -> go.Figure:
+    """A few small charts above each other on one time axis, to see what happens together."""
+    size = LARGE_TEXT_PX if large else TEXT_PX
+    figure = _figure(height or 60 + len(panels) * (150 if large else 125), large)
+    _style_axes(figure, x_title, "", large)
+    gap = PANEL_GAP + (0.04 if large else 0)
+    share = (1 - gap * (len(panels) - 1)) / len(panels)
+    layout: dict[str, object] = {}
+    for number, panel in enumerate(panels):
+        top = 1 - number * (share + gap)
+        axis = "y" if number == 0 else f"y{number + 1}"
+        high = panel.top if panel.top is not None else _y_range(panel.series, False)[1]
+        layout[axis.replace("y", "yaxis")] = {
+            **_y_axis(large),
+            "domain": [max(top - share, 0), top],
+            "range": [0, high],
+            "nticks": 4,
+        }
+        for one in panel.series:
+            figure.add_trace(_line(one, large).update(yaxis=axis, xaxis="x"))
+        _write_above(figure, _panel_title(panel), top, size)
+        if len(panel.series) > 1:
+            _name_ends(figure, panel.series, (0, high), False, large, axis, share)
+    layout["xaxis"] = {"anchor": "y" if len(panels) == 1 else f"y{len(panels)}"}
+    figure.update_layout(**layout, hovermode="x", hoversubplots="axis")
+    return figure
+
+
+def distribution(
+    samples: Sequence[Sample],
+    x_title: str,
+    *,
+    percentiles: Sequence[int] = PERCENTILES,
+    log_x: bool = False,
+    large: bool = False,
+    height: int = 300,
+) -> go.Figure:
+    """Which share of the values is at most x, with the percentiles marked on the curve."""
+    series = [_cumulative(sample) for sample in samples]
+    figure = lines(
+        series,
+        x_title,
+        tr("不超过它的占比", "Share at or below"),
+        log_x=log_x,
+        y_range=(0, 1.04),
+        name_ends=False,
+        large=large,
+        height=height,
+    )
+    figure.update_yaxes(tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    for sample in samples:
+        _mark_percentiles(figure, sample, percentiles, large)
+    return figure
+
+
+# Marks: what somebody guessed, beside what came out
+
+
+def mark_point(
+    figure: go.Figure, x: float, y: float, label: str, large: bool = False, below: bool = False
+) -> go.Figure:
+    """A labelled diamond at a point, for a guess or for the setting in use."""
+    figure.add_trace(
+        go.Scatter(
+            x=[x],
+            y=[y],
+            mode="markers+text",
+            text=[label],
+            textposition="bottom center" if below else "top center",
+            cliponaxis=False,
+            marker={
+                "symbol": "diamond-open",
+                "size": 16 if large else 12,
+                "color": NEUTRAL,
+                "line": {"width": 3, "color": NEUTRAL},
+            },
+            hovertemplate=f"{label}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    return figure
+
+
+def mark_arrow(
+    figure: go.Figure,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    label: str,
+    large: bool = False,
+) -> go.Figure:
+    """A labelled arrow from a guess to what came out; both in the units of the axes."""
+    figure.add_annotation(
+        x=end[0],
+        y=end[1],
+        ax=start[0],
+        ay=start[1],
+        xref="x",
+        yref="y",
+        axref="x",
+        ayref="y",
+        showarrow=True,
+        arrowhead=2,
+        arrowwidth=3 if large else 2,
+        arrowcolor=NEUTRAL,
+        standoff=3,
+        text="",
+    )
+    figure.add_annotation(
+        x=(start[0] + end[0]) / 2,
+        y=(start[1] + end[1]) / 2,
+        text=label,
+        showarrow=False,
+        xanchor="left",
+        xshift=10,
+        font_size=LARGE_TEXT_PX if large else TEXT_PX,
+    )
+    return figure
+
+
+# The one style
+
+
+def colour(name: str | int) -> str:
+    """A key of ui.theme, a number in its palette, or a hex colour as it is."""
+    if isinstance(name, int):
+        return theme.SERIES[name % len(theme.SERIES)]
+    return theme.MEANINGS[name].colour if name in theme.MEANINGS else name
+
+
+def text_width(text: str, size: int) -> float:
+    """About how many px a text takes: Chinese is square, Latin about half of it."""
+    return sum(size if ord(letter) > 0x2E80 else 0.56 * size for letter in text)
+
+
+def _figure(height: int, large: bool) -> go.Figure:
+    size = LARGE_TEXT_PX if large else TEXT_PX
+    figure = go.Figure()
+    figure.update_layout(
+        height=height,
+        paper_bgcolor=TRANSPARENT,
+        plot_bgcolor=TRANSPARENT,
+        font_size=size,
+        margin={"l": 8, "r": 16, "t": round(size * 2.0), "b": 8, "autoexpand": True},
+        showlegend=False,
+        dragmode=False,
+        hoverlabel_font_size=size,
+        uirevision="kept",
+    )
+    return figure
+
+
+def _style_axes(
+    figure: go.Figure,
+    x_title: str,
+    y_title: str,
+    large: bool,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> None:
+    size = LARGE_TEXT_PX if large else TEXT_PX
+    figure.update_xaxes(
+        title={"text": x_title, "font_size": size, "standoff": 8},
+        tickfont_size=size,
+        type="log" if log_x else None,
+        showgrid=False,
+        zeroline=False,
+        showline=True,
+        linecolor=AXIS,
+        ticks="outside",
+        tickcolor=AXIS,
+        automargin=True,
+        fixedrange=True,
+        exponentformat="none",
+        separatethousands=True,
+        nticks=6 if large else 8,
+    )
+    figure.update_yaxes(**_y_axis(large), type="log" if log_y else None)
+    if y_title:
+        _write_above(figure, y_title, 1, size)
+
+
+def _y_axis(large: bool) -> dict[str, object]:
+    return {
+        "tickfont": {"size": LARGE_TEXT_PX if large else TEXT_PX},
+        "showgrid": True,
+        "gridcolor": GRID,
+        "zeroline": False,
+        "automargin": True,
+        "fixedrange": True,
+        "exponentformat": "none",
+        "separatethousands": True,
+        "nticks": 6,
+        "title": {"text": ""},
+    }
+
+
+def _write_above(figure: go.Figure, text: str, y: float, size: int) -> None:
+    """A title at the upper left of a plot: horizontal, so that Chinese and English can be read."""
+    figure.add_annotation(
+        text=text,
+        x=0,
+        y=y,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=4,
+        showarrow=False,
+        font_size=size,
+    )
+
+
+def _panel_title(panel: Panel) -> str:
+    return f"{panel.title} ({panel.unit})" if panel.unit else panel.title
+
+
+def _line(one: Series, large: bool) -> go.Scatter:
+    hue = colour(one.colour)
+    return go.Scatter(
+        name=one.name,
+        x=np.asarray(one.x),
+        y=np.asarray(one.y),
+        mode="lines" if len(one.x) > 1 else "markers",
+        line={
+            "color": hue,
+            "width": LARGE_LINE_PX if large else LINE_PX,
+            "dash": one.dash,
+            "shape": "hv" if one.step else "linear",
+        },
+        fill="tozeroy" if one.fill else None,
+        fillcolor=_faint(hue) if one.fill else None,
+        hovertemplate=f"{one.name}: %{{y:,.3~g}}<extra></extra>",
+    )
+
+
+def _faint(hue: str) -> str:
+    red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.22)"
+
+
+def _y_range(series: Sequence[Series], log: bool) -> tuple[float, float]:
+    values = np.concatenate([np.asarray(one.y, dtype=float) for one in series] or [np.zeros(1)])
+    values = values[np.isfinite(values)]
+    if log:
+        values = values[values > 0]
+        return (float(values.min()) / 1.5, float(values.max()) * 1.5) if len(values) else (0.1, 1)
+    high = float(values.max()) if len(values) else 0
+    return min(0.0, float(values.min()) if len(values) else 0), high * 1.08 or 1
+
+
+def _name_ends(
+    figure: go.Figure,
+    series: Sequence[Series],
+    y_range: tuple[float, float],
+    log_y: bool,
+    large: bool,
+    axis: str = "y",
+    share: float = 1,
+) -> None:
+    """The name of each curve right of its last point; names that would touch are moved apart."""
+    size = LARGE_TEXT_PX if large else TEXT_PX
+    plot_px = (figure.layout.height - 80) * share
+    scale = np.log10 if log_y else float
+    low, high = float(scale(y_range[0])), float(scale(y_range[1]))
+    ends = [float(scale(float(one.y[-1]))) for one in series]
+    wanted = [(end - low) / (high - low) * plot_px for end in ends]
+    for one, end, at, place in zip(series, ends, wanted, _apart(wanted, size * 1.15), strict=True):
+        figure.add_annotation(
+            text=one.name,
+            x=1,
+            xref="paper",
+            y=end,
+            yref=axis,
+            yshift=place - at,
+            xanchor="left",
+            xshift=8,
+            showarrow=False,
+            align="left",
+            font={"size": size},
+        )
+        figure.add_trace(_end_mark(one, axis, large))
+    widest = max(text_width(one.name, size) for one in series)
+    figure.update_layout(margin_r=max(figure.layout.margin.r, round(widest) + 20))
+
+
+def _end_mark(one: Series, axis: str, large: bool) -> go.Scatter:
+    return go.Scatter(
+        x=[one.x[-1]],
+        y=[one.y[-1]],
+        yaxis=axis,
+        mode="markers",
+        marker={"size": 10 if large else 7, "color": colour(one.colour)},
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _apart(places: Sequence[float], gap: float) -> list[float]:
+    """The same order, every two neighbours at least `gap` apart, moved as little as need be."""
+    order = np.argsort(places)
+    moved = np.asarray(places, dtype=float)[order]
+    for _ in range(50):
+        overlaps = gap - np.diff(moved)
+        if not (overlaps > 0.01).any():
+            break
+        push = np.clip(overlaps, 0, None) / 2
+        moved[:-1] -= push
+        moved[1:] += push
+    result = np.empty(len(places))
+    result[order] = moved
+    return [float(place) for place in result]
+
+
+def _bar_marker(names: Sequence[str | int]) -> dict[str, object]:
+    return {
+        "color": [colour(name) for name in names],
+        "pattern": {"shape": [_pattern(name) for name in names], "fillmode": "overlay"},
+        "line": {"width": 0},
+    }
+
+
+def _pattern(name: str | int) -> str:
+    return PATTERNS[theme.MEANINGS[name].pattern] if name in theme.MEANINGS else ""
+
+
+def _has(row: TimelineRow, state: str) -> bool:
+    return any(span.state == state for span in row.spans)
+
+
+def _timeline_trace(rows: Sequence[TimelineRow], state: str) -> go.Bar:
+    meaning = theme.MEANINGS[state]
+    spans = [
+        (number, span)
+        for number, row in enumerate(rows)
+        for span in row.spans
+        if span.state == state
+    ]
+    label = tr(meaning.zh, meaning.en)
+    return go.Bar(
+        name=label,
+        orientation="h",
+        y=[number for number, _ in spans],
+        base=[span.start for _, span in spans],
+        x=[span.end - span.start for _, span in spans],
+        width=0.72,
+        marker={
+            "color": meaning.colour,
+            "pattern": {
+                "shape": PATTERNS[meaning.pattern],
+                "fillmode": "overlay",
+                "fgcolor": "rgba(255,255,255,0.75)",
+                "size": 6,
+                "solidity": 0.25,
+            },
+            "line": {"width": 0},
+        },
+        customdata=[rows[number].label for number, _ in spans],
+        hovertemplate=f"%{{customdata}} {label}: %{{base:.3~g}} – %{{x:.3~g}} s<extra></extra>",
+    )
+
+
+def _legend(large: bool) -> dict[str, object]:
+    return {
+        "orientation": "h",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "font": {"size": LARGE_TEXT_PX if large else TEXT_PX},
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "title": {"text": ""},
+    }
+
+
+def _cumulative(sample: Sample) -> Series:
+    """The curve, drawn through at most MAX_CURVE_POINTS of its values."""
+    values = np.sort(np.asarray(sample.values, dtype=float))
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return Series(sample.name, [0.0], [0.0], sample.colour, sample.dash)
+    picked = np.unique(np.linspace(0, len(values) - 1, MAX_CURVE_POINTS).astype(int))
+    x = np.concatenate([values[:1], values[picked]])
+    y = np.concatenate([[0.0], (picked + 1) / len(values)])
+    return Series(sample.name, x, y, sample.colour, sample.dash, step=len(picked) == len(values))
+
+
+def _mark_percentiles(
+    figure: go.Figure, sample: Sample, percentiles: Sequence[int], large: bool
+) -> None:
+    values = np.asarray(sample.values, dtype=float)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return
+    figure.add_trace(
+        go.Scatter(
+            x=[float(np.percentile(values, percentile)) for percentile in percentiles],
+            y=[percentile / 100 for percentile in percentiles],
+            mode="markers+text",
+            text=_percentile_names(sample.name, percentiles),
+            textposition="bottom right",
+            cliponaxis=False,
+            marker={"size": 11 if large else 8, "color": colour(sample.colour)},
+            hovertemplate="%{text}: %{x:,.3~g}<extra></extra>",
+            showlegend=False,
+        )
+    )
+
+
+def _percentile_names(name: str, percentiles: Sequence[int]) -> list[str]:
+    """The first mark also names the curve."""
+    names = [f"p{percentile}" for percentile in percentiles]
+    return [f"{name} {names[0]}".strip(), *names[1:]] if names else []
+
+
+def _log_ticks(
+    data: Sequence[Sequence[float] | np.ndarray], large: bool
+) -> dict[str, Sequence[float] | list[str]]:
+    """Ticks at 1, 2, 5, 10 ... or, over more decades, at 1, 10, 100 ..."""
+    values = np.concatenate([np.asarray(one, dtype=float) for one in data])
+    values = values[np.isfinite(values) & (values > 0)]
+    if not len(values):
+        return {}
+    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    decades = 10.0 ** np.arange(low, high + 1)
+    few = high - low <= (2 if large else 3)
+    ticks = np.sort(np.outer(decades, [1, 2, 5] if few else [1]).ravel())
+    ticks = ticks[(ticks >= values.min() / 2.5) & (ticks <= values.max() * 2.5)]
+    return {"tickvals": ticks.tolist(), "ticktext": [f"{tick:,.12g}" for tick in ticks]}
+
+
+__all__ = [
+    "Panel",
+    "Sample",
+    "Series",
+    "Span",
+    "TimelineRow",
+    "bars",
+    "colour",
+    "distribution",
+    "lines",
+    "mark_arrow",
+    "mark_point",
+    "request_timeline",
+    "show",
+    "stacked_time_series",
+]
