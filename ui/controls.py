@@ -1,0 +1,122 @@
+"""The controls a page may use: each is in the URL, language-free, clamped, and never loses its value.
+
+Every function draws one widget where it is called and returns its value.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from ui import state
+
+SEGMENTS = 5  # more options than this are a list to choose from
+SEGMENT_LETTERS = 34  # and so are labels that would not fit side by side
+
+
+def slide(
+    key: str,
+    label: str,
+    low: float,
+    high: float,
+    start: float,
+    step: float | None = None,
+    help: str | None = None,
+    unit: str = "",
+) -> float:
+    """A number on a scale from `low` to `high`.  Whole numbers stay whole."""
+    is_whole = all(isinstance(value, int) for value in (low, high, start, step or 1))
+    kind = int if is_whole else float
+    low, high, start = kind(low), kind(high), kind(start)
+    widget = state.bind(key, start, lambda text: kind(_clamped(text, low, high)))
+    value = st.slider(
+        label,
+        low,
+        high,
+        key=widget,
+        step=kind(step) if step else None,
+        format=f"%{'d' if is_whole else 'g'}{' ' if unit else ''}{unit}" if unit else None,
+        help=help,
+        on_change=state.moved,
+    )
+    state.settle(key, value, start)
+    return value
+
+
+def pick(
+    key: str,
+    label: str,
+    values: Sequence[float],
+    start: float,
+    help: str | None = None,
+    unit: str = "",
+) -> float:
+    """A number out of a few on a scale, for ranges that a straight slider would serve badly."""
+
+    def nearest(text: str) -> float:
+        number = _clamped(text, values[0], values[-1])
+        return min(values, key=lambda value: abs(value - number))
+
+    widget = state.bind(key, start, nearest)
+    value = st.select_slider(
+        label,
+        values,
+        key=widget,
+        format_func=lambda number: f"{number:,g} {unit}".strip(),
+        help=help,
+        on_change=state.moved,
+    )
+    state.settle(key, value, start)
+    return value
+
+
+def toggle(key: str, label: str, start: bool = False, help: str | None = None) -> bool:
+    widget = state.bind(key, start, _switch)
+    value = st.toggle(label, key=widget, help=help, on_change=state.moved)
+    state.settle(key, value, start)
+    return value
+
+
+def choose(
+    key: str, label: str, options: Mapping[str, str], start: str, help: str | None = None
+) -> str:
+    """One of a few; `options` maps the code in the URL to the words on the page."""
+
+    def known(text: str) -> str:
+        if text not in options:
+            raise ValueError(text)
+        return text
+
+    widget = state.bind(key, start, known)
+    if st.session_state[widget] not in options:  # the options changed under it
+        st.session_state[widget] = start
+    codes, words = list(options), options.__getitem__
+    if len(codes) <= SEGMENTS and sum(map(len, options.values())) <= SEGMENT_LETTERS:
+        value = st.segmented_control(
+            label,
+            codes,
+            key=widget,
+            format_func=words,
+            help=help,
+            on_change=state.moved,
+            required=True,
+        )
+    else:
+        value = st.selectbox(
+            label, codes, key=widget, format_func=words, help=help, on_change=state.moved
+        )
+    state.settle(key, value, start)
+    return str(value)
+
+
+def _clamped(text: str, low: float, high: float) -> float:
+    number = float(text)
+    if math.isnan(number):
+        raise ValueError(text)
+    return min(max(number, low), high)
+
+
+def _switch(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(text)
+    return text == "1"

@@ -1,0 +1,46 @@
+"""The home page: a first thing to do, the chapter map, and what a reader will be able to explain."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from ui import chapters, frame, prose, state
+from ui import language as languages
+from ui.language import tr
+
+START = "05_batching"
+
+
+def show(script: str) -> None:
+    frame.begin(frame.HOME, lambda: _text(script).title)
+    text = _text(script)
+    with st.container(key="home"):
+        st.title(text.title, anchor=False)
+        st.markdown(text.filled("lead"))
+        with st.container(key="start"):
+            frame.link(chapters.Chapter(START), text.filled("start"))
+        _map()
+        _section(text, "able")
+        _section(text, "trust")
+    state.write()
+
+
+def _text(script: str) -> prose.Prose:
+    return prose.read(Path(script), languages.current())
+
+
+def _section(text: prose.Prose, name: str) -> None:
+    st.subheader(text.section(name).heading, anchor=False)
+    st.markdown(text.filled(name))
+
+
+def _map() -> None:
+    language = languages.current()
+    st.subheader(tr("章节", "Chapters"), anchor=False)
+    with st.container(key="map", gap="small"):
+        for group, members in chapters.listed():
+            st.caption(group.zh if language == "zh" else group.en)
+            for chapter in members:
+                with st.container(gap=None):
+                    frame.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+                    st.markdown(chapter.teaser(language))

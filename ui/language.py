@@ -1,0 +1,35 @@
+"""Which of the two languages this reader reads, and words side by side.
+
+The language comes from the URL (`lang=`), else from what this reader chose before, else from the
+browser, else it is Chinese.
+"""
+
+import streamlit as st
+
+LANGUAGES = {"zh": "中文", "en": "English"}
+DEFAULT = "zh"
+KEY = "_language"
+
+
+def current() -> str:
+    """`"zh"` or `"en"`."""
+    return str(st.session_state.get(KEY) or _of_browser())
+
+
+def choose(code: str | None) -> None:
+    """Remember this reader's language; an unknown code changes nothing."""
+    if code in LANGUAGES:
+        st.session_state[KEY] = code
+
+
+def tr(zh: str, en: str) -> str:
+    """The words in the reader's language."""
+    return zh if current() == "zh" else en
+
+
+def _of_browser() -> str:
+    try:
+        locale = st.context.locale or ""
+    except RuntimeError:  # outside a page, as in a plain test
+        locale = ""
+    return "en" if locale and not locale.lower().startswith("zh") else DEFAULT

@@ -1,0 +1,331 @@
+"""The lesson frame: everything that is the same on every page.
+
+A page opens its chapter, registers its acts, and shows it:
+
+    chapter = lesson.open(__file__)
+
+    @chapter.act("hook", tr("引子", "A riddle"))
+    def hook() -> None:
+        chapter.say("hook")                                   # prose, in the column of text
+        slots = chapter.slide("slots", tr(...), 1, 16, 3)     # controls, above the figure
+        chapter.play(frames, "grid")                          # the figure, staying in view
+
+    chapter.show()
+
+One act is on the page at a time (`part=` in the URL).  In the lecture view (`view=lecture`) only
+the figure, its controls and the note of the step are there, large, on one screen.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui import chapters, charts, controls, explain, frame, glossary, player, predict, quiz, state
+from ui import language as languages
+from ui.language import tr
+
+__all__ = ["Card", "Chapter", "open", "tr"]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One number of a result, with its unit in the text; `note` is a second, smaller line."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Act:
+    code: str
+    name: str
+    draw: Callable[[], None]
+    deeper: bool
+
+
+class Chapter:
+    """One page while it is being drawn."""
+
+    def __init__(self, script: Path):
+        self.script = script
+        self.here = chapters.Chapter(script.stem)
+        self.text = self.here.text(languages.current())
+        self.large = frame.is_lecture()
+        self.acts: list[Act] = []
+        self._places: _Places | None = None
+
+    # -- acts -------------------------------------------------------------------------------
+
+    def act(
+        self, code: str, name: str, deeper: bool = False
+    ) -> Callable[[Callable[[], None]], Callable[[], None]]:
+        """Register a function as the next act; `code` stands in the URL, `name` in the header."""
+
+        def register(draw: Callable[[], None]) -> Callable[[], None]:
+            self.acts.append(Act(code, name, draw, deeper))
+            return draw
+
+        return register
+
+    def show(self) -> None:
+        """Draw the header, the act that the URL names, and the ways onward."""
+        act = self._current_act()
+        state.settle("part", act.code, self.acts[0].code)
+        if not self.large:
+            self._header(act)
+        self._places = _Places(self.large)
+        act.draw()
+        self._places.tidy()
+        if self.large:
+            self._lecture_bar(act)
+        else:
+            self._onward(act)
+            glossary.mount()
+        state.write()
+
+    # -- saying -----------------------------------------------------------------------------
+
+    def say(self, section: str, **numbers: object) -> None:
+        """A section of the chapter's prose, its blanks filled in; absent from the lecture view."""
+        text = self.text.filled(section, **numbers)
+        if self.large:
+            return
+        heading = self.text.section(section).heading
+        with self._at.text:
+            if heading:
+                st.subheader(heading, anchor=False)
+            st.markdown(text)
+
+    def words(self, section: str, **numbers: object) -> str:
+        """A section as Markdown, to hand on."""
+        return self.text.filled(section, **numbers)
+
+    def explain(self, section: str, **numbers: object) -> None:
+        """ "How is this computed?", opened on demand."""
+        text = self.text.filled(section, **numbers)
+        if not self.large:
+            with self._at.text:
+                explain.how(text, key=f"how-{section}")
+
+    def leaves_out(
+        self, section: str, mark: "explain.Mark" = "computed", source: str = "", **numbers: object
+    ) -> None:
+        """The honest line under a figure."""
+        text = self.text.filled(section, **numbers)
+        if not self.large:
+            with self._at.figure:
+                explain.leaves_out(text, mark, source)
+
+    def flags(self, section: str = "flags") -> None:
+        """From the model to the real thing: a table of flags and metric names."""
+        if not self.large:
+            with (
+                self._at.text,
+                st.expander(
+                    tr("在真实的引擎里", "In the real engines"), icon=":material/terminal:"
+                ),
+            ):
+                st.markdown(self.text.filled(section))
+
+    # -- choosing ---------------------------------------------------------------------------
+
+    def slide(
+        self, key: str, label: str, low: float, high: float, start: float, **more: Any
+    ) -> Any:
+        with self._control(more):
+            return controls.slide(key, label, low, high, start, **more)
+
+    def pick(self, key: str, label: str, values: Sequence[float], start: float, **more: Any) -> Any:
+        with self._control(more):
+            return controls.pick(key, label, values, start, **more)
+
+    def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
+        with self._control(more):
+            return controls.toggle(key, label, start, **more)
+
+    def choose(
+        self, key: str, label: str, options: Mapping[str, str], start: str, **more: Any
+    ) -> str:
+        with self._control(more):
+            return controls.choose(key, label, options, start, **more)
+
+    def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
+        """The bytes of a file the reader gives, or None."""
+        with self._at.controls:
+            given = st.file_uploader(label, type=list(types), key=f"{self.here.stem}-{key}")
+        return given.getvalue() if given else None
+
+    def presets(self, presets: Mapping[str, Mapping[str, object]], act: str | None = None) -> None:
+        """Links into states of this page: label -> the values that differ from the defaults."""
+        if self.large:
+            return
+        with self._at.text, st.container(horizontal=True, gap="small", key=f"presets-{act}"):
+            for label, values in presets.items():
+                query = {key: str(value) for key, value in values.items()}
+                frame.link(self.here, label, part=act or self._current_act().code, **query)
+
+    # -- showing ----------------------------------------------------------------------------
+
+    def play(self, frames: player.Frames, key: str, **more: Any) -> int:
+        """The step player; the answer is the step at which the reader stands still."""
+        step = state.parameter("step")
+        with self._at.figure:
+            return player.show(
+                frames,
+                f"{self.here.stem}-{key}",
+                large=self.large,
+                step=int(step) if step and step.isdigit() else None,
+                **more,
+            )
+
+    def draw(self, figure: go.Figure, key: str, alt: str, height: int | None = None) -> None:
+        with self._at.figure:
+            charts.show(figure, f"{self.here.stem}-{key}", alt, height)
+
+    def cards(self, cards: Sequence[Card]) -> None:
+        """The numbers of a result, in one row."""
+        with self._at.figure, st.container(horizontal=True, gap="small", key="cards"):
+            for card in cards:
+                st.metric(
+                    card.label, card.value, card.note or None, delta_color="off", delta_arrow="off"
+                )
+
+    def predict(
+        self, key: str, question: str, kind: predict.Kind, outcome: str
+    ) -> predict.Prediction:
+        """Ask the reader for a guess, beside the figure in its starting state."""
+        place = self._at.figure if self.large else self._at.text
+        with place:
+            return predict.ask(
+                key, question, kind, outcome, lecture=self.large, from_link=state.came_by_link()
+            )
+
+    def problem(self, message: str) -> None:
+        """Something the reader should know, without losing what is there."""
+        with self._at.figure:
+            st.warning(message, icon=":material/error:")
+
+    def quiz(self, name: str | None = None) -> None:
+        """The self-check of the chapter."""
+        place = self._at.figure if self.large else self._at.whole
+        with place:
+            quiz.show(name or self.here.stem[:2])
+
+    # -- inside -----------------------------------------------------------------------------
+
+    @property
+    def _at(self) -> "_Places":
+        if self._places is None:
+            raise RuntimeError("a chapter is drawn inside its acts, from chapter.show() on")
+        return self._places
+
+    def _control(self, more: dict[str, Any]) -> DeltaGenerator:
+        return self._at.advanced if more.pop("advanced", False) else self._at.controls
+
+    def _current_act(self) -> Act:
+        wanted = state.wanted("part")
+        return next((act for act in self.acts if act.code == wanted), self.acts[0])
+
+    def _header(self, current: Act) -> None:
+        with st.container(key="chapter-header", gap=None):
+            st.title(f"{self.here.number}  {self.text.title}", anchor=False)
+            with st.container(horizontal=True, gap="small", key="acts"):
+                for act in self.acts:
+                    name = act.name + (tr(" · 深入", " · deeper") if act.deeper else "")
+                    with st.container(
+                        key=f"act-{'here' if act is current else act.code}", width="content"
+                    ):
+                        frame.link(self.here, name, part=act.code)
+
+    def _onward(self, current: Act) -> None:
+        at = self.acts.index(current)
+        before, after = chapters.neighbours(self.here.stem)
+        with st.container(horizontal=True, horizontal_alignment="distribute", key="onward"):
+            if at > 0:
+                frame.link(self.here, "← " + self.acts[at - 1].name, part=self.acts[at - 1].code)
+            elif before:
+                frame.link(before, "← " + before.title(languages.current()))
+            else:
+                frame.home_link("← " + tr("首页", "Home"))
+            if at + 1 < len(self.acts):
+                frame.link(self.here, self.acts[at + 1].name + " →", part=self.acts[at + 1].code)
+            elif after:
+                frame.link(after, after.title(languages.current()) + " →")
+            else:
+                frame.home_link(tr("回到首页", "Back home") + " →")
+
+    def _lecture_bar(self, current: Act) -> None:
+        at = self.acts.index(current)
+        codes = [act.code for act in self.acts]
+        frame.lecture_bar(
+            f"{self.here.number} {self.text.title} · {current.name}",
+            back=codes[at - 1] if at > 0 else None,
+            onward=codes[at + 1] if at + 1 < len(codes) else None,
+            first=codes[0],
+        )
+
+
+class _Places:
+    """Where the parts of an act go: text left, controls and figure right and staying in view.
+
+    Text said before the first control is the introduction; on a narrow screen it stands above the
+    figure, and the rest below.
+    """
+
+    def __init__(self, large: bool):
+        self._popover: DeltaGenerator | None = None
+        if large:
+            self.whole = st.container(key="lecture-act", gap="small")
+            with self.whole:
+                self._controls = st.container(horizontal=True, gap="medium", key="controls")
+                self._figure = st.container(key="figure", gap="small")
+                self._intro = self._rest = st.container(key="text")
+        else:
+            self.whole = st.container(key="act")
+            with self.whole:
+                left, right = st.columns([0.37, 0.63], gap="large")
+                with left:
+                    self._intro = st.container(key="intro", gap="small")
+                    self._rest = st.container(key="rest", gap="small")
+                with right:
+                    self._controls = st.container(horizontal=True, gap="medium", key="controls")
+                    self._figure = st.container(key="figure", gap="small")
+        self._started = False
+
+    @property
+    def text(self) -> DeltaGenerator:
+        return self._rest if self._started else self._intro
+
+    @property
+    def controls(self) -> DeltaGenerator:
+        self._started = True
+        return self._controls
+
+    @property
+    def figure(self) -> DeltaGenerator:
+        self._started = True
+        return self._figure
+
+    @property
+    def advanced(self) -> DeltaGenerator:
+        """A popover at the end of the row of controls, made when first needed."""
+        if self._popover is None:
+            with self._controls:
+                self._popover = st.popover(tr("更多设置", "More settings"), icon=":material/tune:")
+        return self._popover
+
+    def tidy(self) -> None:
+        self._started = False
+
+
+def open(script: str) -> Chapter:
+    """Begin a page: its title, the reader's language, the frame around it."""
+    path = Path(script)
+    frame.begin(path.stem, lambda: chapters.Chapter(path.stem).title(languages.current()))
+    return Chapter(path)

@@ -1,0 +1,31 @@
+"""Numbers for readers: a unit, and at most three significant digits."""
+
+import math
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """1234.5 -> "1,230"; 0.04567 -> "0.0457"; NaN -> an en dash."""
+    if math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    return f"{rounded:,.{max(0, decimals)}f}"
+
+
+def percent(share: float) -> str:
+    """0.46667 -> "46.7%"."""
+    return f"{share:.1%}" if 0 < share < 1 else f"{share:.0%}"
+
+
+def seconds(value: float) -> str:
+    """Milliseconds below one second: 0.0156 -> "15.6 ms"; 75.3 -> "75.3 s"."""
+    if math.isnan(value):
+        return "–"
+    return f"{significant(value * 1000)} ms" if 0 < value < 0.9995 else f"{significant(value)} s"
+
+
+def count(value: float) -> str:
+    """Whole numbers are exact: 19366 -> "19,366"."""
+    return f"{value:,.0f}"

@@ -1,0 +1,22 @@
+"""Runs of the simulation, kept: the same setup gives the same run, so it is computed once."""
+
+from functools import lru_cache
+
+from sim import engine, metrics, slots
+
+KEPT = 64  # runs in memory, shared by all readers
+
+
+@lru_cache(maxsize=KEPT)
+def run(setup: engine.Setup) -> engine.Run:
+    return engine.simulate(setup)
+
+
+@lru_cache(maxsize=KEPT)
+def summary(setup: engine.Setup) -> metrics.Summary:
+    return metrics.summarize(run(setup))
+
+
+@lru_cache(maxsize=KEPT)
+def grid(setup: engine.Setup, tick_seconds: float) -> slots.SlotGrid:
+    return slots.slot_grid(setup, tick_seconds)

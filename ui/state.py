@@ -1,0 +1,202 @@
+"""The state of a page lives in its URL: a link is a state, and Back loses nothing.
+
+For each control the reader's own move wins; else a parameter of the URL, if it is new; else what
+this reader last chose on this page; else the default.  After the page is drawn, `write` puts the
+values that differ from their defaults back into the URL, language-free.  Each write adds a history
+entry, so Back undoes control by control.
+
+Why not Streamlit's own `bind="query-params"`: Back would reset values, and choices would be written
+with their translated labels.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from ui import language
+
+RESERVED = {"lang", "part", "view", "step", "embed", "embed_options"}
+NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
+MAX_LENGTH = 64  # of a value
+MAX_PARAMETERS = 40
+
+Parse = Callable[[str], Any]
+
+
+class _Page:
+    """What this session knows of one page."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}  # control -> what the reader last chose
+        self.written: dict[str, str] = {}  # what the URL should hold, defaults left out
+        self.private: dict[str, Any] = {}  # kept for the session, never in the URL
+        self.seen: dict[str, str] | None = None  # the URL as last read or written
+
+
+def open_page(name: str) -> None:
+    """Begin a run of a page: take language and values from the URL if they are new."""
+    session = st.session_state
+    came_here = session.get("_page") != name
+    session["_page"] = name
+    page = _page()
+    url = {key: value for key, value in st.query_params.items() if _is_sound(key, value)}
+    moved = session.pop("_moved", False) and not came_here
+    if not moved:
+        _read(page, url, came_here)
+    if url.get("lang") != session.get("_lang_seen"):
+        if not moved:
+            language.choose(url.get("lang"))
+        session["_lang_seen"] = url.get("lang")
+
+
+def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
+    """A URL that neither the reader's move nor `write` made: a link, or Back."""
+    before = page.seen or {}
+    news = {key: value for key, value in url.items() if before.get(key) != value}
+    gone = set() if came_here else {key for key in before if key not in url}
+    page.seen = dict(url)
+    if {key for key in news if key not in RESERVED}:
+        page.private["_came_by_link"] = page.private.get("_came_by_link", came_here)
+    for key in gone - RESERVED:
+        page.values.pop(key, None)
+        page.written.pop(key, None)
+        st.session_state.pop(_widget(key), None)
+    for key, value in news.items():
+        page.written[key] = value
+        page.values.pop(key, None)
+        st.session_state.pop(_widget(key), None)
+    if "part" in gone:
+        page.written.pop("part", None)
+    page.written = dict(list(page.written.items())[-MAX_PARAMETERS:])
+
+
+def bind(key: str, default: Any, parse: Parse, to_widget: Parse | None = None) -> str:
+    """Make sure the widget of this control stands where it should; returns the widget's key.
+
+    `parse` turns the text of the URL into a value, or raises ValueError for what means nothing.
+    """
+    page, widget = _page(), _widget(key)
+    if widget not in st.session_state:
+        value = page.values.get(key, _parsed(page.written.get(key), parse, default))
+        st.session_state[widget] = to_widget(value) if to_widget else value
+    return widget
+
+
+def settle(key: str, value: Any, default: Any) -> None:
+    """Remember where a control stands."""
+    page = _page()
+    page.values[key] = value
+    if value == default:
+        page.written.pop(key, None)
+    else:
+        page.written[key] = _text(value)
+
+
+def moved() -> None:
+    """For `on_change` of every control: in this run the reader's hand wins over the URL."""
+    st.session_state["_moved"] = True
+
+
+def set_value(key: str, value: Any, default: Any) -> None:
+    """Move a control from code, in a callback."""
+    moved()
+    st.session_state.pop(_widget(key), None)
+    settle(key, value, default)
+
+
+def reset() -> None:
+    """Put every control of this page back to its default (in a callback); the act stays."""
+    moved()
+    page = _page()
+    for key in [*page.values, *page.written]:
+        if key not in RESERVED:
+            st.session_state.pop(_widget(key), None)
+    page.values = {key: value for key, value in page.values.items() if key in RESERVED}
+    page.written = {key: value for key, value in page.written.items() if key in RESERVED}
+
+
+def wanted(key: str) -> str | None:
+    """A value that has no widget (the act): what the URL or the reader last asked for."""
+    return _page().written.get(key)
+
+
+def parameter(key: str) -> str | None:
+    """A parameter as the URL has it now (`view`, `step`)."""
+    value = st.query_params.get(key)
+    return value if value is not None and _is_sound(key, value) else None
+
+
+def write() -> None:
+    """Bring the URL up to date; only if it differs, since each write is a history entry."""
+    page = _page()
+    want = {key: value for key, value in page.written.items() if key not in ("lang", "view")}
+    want |= {key: value for key in ("lang", "view") if (value := _ambient(key))}
+    have = dict(st.query_params)
+    without_step = {key: value for key, value in want.items() if key != "step"}
+    if without_step != {key: value for key, value in have.items() if key != "step"}:
+        st.query_params.from_dict(without_step)
+        want = without_step
+    page.seen = dict(st.query_params)
+    st.session_state["_lang_seen"] = st.query_params.get("lang")
+
+
+def query_of(name: str, **changes: str | None) -> dict[str, str]:
+    """The parameters with which a link reopens a page as this reader left it."""
+    query = {key: value for key, value in _page(name).written.items() if key != "step"}
+    query |= {key: value for key in ("lang", "view") if (value := _ambient(key))}
+    query |= {key: value for key, value in changes.items() if value is not None}
+    return {key: value for key, value in query.items() if changes.get(key, value) is not None}
+
+
+def came_by_link() -> bool:
+    """True when the reader opened this page by a link that carries the state of a control."""
+    return bool(_page().private.get("_came_by_link", False))
+
+
+def kept(key: str, default: Any) -> Any:
+    """Something this reader did on this page (an answer, a guess): kept, but not in the URL."""
+    return _page().private.get(key, default)
+
+
+def keep(key: str, value: Any) -> None:
+    _page().private[key] = value
+
+
+# -- inside -----------------------------------------------------------------------------------
+
+
+def _page(name: str | None = None) -> _Page:
+    pages = st.session_state.setdefault("_pages", {})
+    return pages.setdefault(name or st.session_state.get("_page", ""), _Page())
+
+
+def _widget(key: str) -> str:
+    return f"{st.session_state.get('_page', '')}:{key}"
+
+
+def _is_sound(key: str, value: str) -> bool:
+    return bool(NAME.fullmatch(key)) and len(value) <= MAX_LENGTH
+
+
+def _parsed(text: str | None, parse: Parse, default: Any) -> Any:
+    if text is None:
+        return default
+    try:
+        return parse(text)
+    except (ValueError, OverflowError):
+        return default
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _ambient(key: str) -> str | None:
+    """What goes along to every page: the chosen language, and the lecture view."""
+    if key == "lang":
+        return st.session_state.get(language.KEY)
+    return "lecture" if st.query_params.get("view") == "lecture" else None

@@ -1,0 +1,60 @@
+"""One meaning, one colour, one pattern: everywhere, in both themes.
+
+Every data colour has a contrast of at least 3:1 on the light and on the dark page, so the server
+never needs to know which of the two a reader sees.  Hues follow Okabe and Ito's palette, shifted in
+lightness where the original fails on one background.
+"""
+
+from dataclasses import dataclass
+
+BACKGROUND_LIGHT = "#ffffff"
+BACKGROUND_DARK = "#14171c"
+TEXT_LIGHT = "#1f2328"
+TEXT_DARK = "#e6e8eb"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a state of a request, slot or block looks like, and is called."""
+
+    colour: str
+    pattern: str
+    zh: str
+    en: str
+
+
+MEANINGS: dict[str, Meaning] = {
+    "queue": Meaning("#78808a", "dots", "排队", "queue"),
+    "prefill": Meaning("#b87a00", "diagonal", "预填充", "prefill"),
+    "decode": Meaning("#0072b2", "solid", "解码", "decode"),
+    "held": Meaning("#d55e00", "cross", "写完仍占着", "done, slot held"),
+    "stalled": Meaning("#a05c93", "horizontal", "等别人预填充", "waits for a prefill"),
+    "preempted": Meaning("#c4457c", "vertical", "被抢占", "preempted"),
+    "cached": Meaning("#008f68", "dots", "缓存命中", "cached"),
+    "free": Meaning("#848b94", "outline", "空", "empty"),
+}
+
+# Lines and bars that stand for no state, in order of use.
+SERIES = ("#0072b2", "#d55e00", "#008f68", "#a05c93", "#b87a00", "#78808a")
+
+PATTERNS = ("solid", "diagonal", "dots", "cross", "horizontal", "vertical", "outline", "none")
+
+
+def request_letter(index: int) -> str:
+    """A to Z, then A1 to Z1, and so on."""
+    turn, letter = divmod(index, 26)
+    return chr(ord("A") + letter) + (str(turn) if turn else "")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of "#rrggbb" (WCAG 2)."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    red, green, blue = linear
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two colours, from 1 to 21 (WCAG 2)."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
