@@ -1,8 +1,9 @@
 """The step player: all frames are computed once, sent once, and played in the browser.
 
-A page hands in `Frames` (what the picture shows at every step, and one sentence about it) and gets back the step at
-which the reader stands still.  Playing, stepping and scrubbing never ask the server.  The browser's half is
-`assets/player/`: plain modules, tested with node, joined here because inline components cannot import.
+A page hands in `Frames` (what the picture shows at every step, and one sentence about it) and gets
+back the step at which the reader stands still.  Playing, stepping and scrubbing never ask the
+server.  The browser's half is `assets/player/`: plain modules, tested with node, joined here
+because inline components cannot import.
 """
 
 import base64
@@ -87,10 +88,11 @@ def show(
     steps_per_second: float = STEPS_PER_SECOND,
     below: int = 16,
 ) -> int:
-    """Draw the player; the answer is the step it stood at when it last stood still (counted from 0).
+    """Draw the player; the answer is the step at which it last stood still (counted from 0).
 
-    `step` is where a link wants it to start; a new value moves the player there.  `large` is for the lecture hall: text
-    of 18 px and up, as high as the screen allows when `below` px have to stay free underneath.
+    `step` is where a link wants it to start; a new value moves the player there.  `large` is for
+    the lecture hall: text of 18 px and up, as high as the screen allows when `below` px have to
+    stay free underneath.
     """
     check(frames)
     visit = _visit(key, step)
@@ -128,7 +130,7 @@ def _visit(key: str, step: int | None) -> dict[str, Any]:
     return visit
 
 
-# --- what may go into a player ---------------------------------------------------------------------------------------
+# -- what may go into a player -----------------------------------------------------------------
 
 
 def check(frames: Frames) -> None:
@@ -177,7 +179,7 @@ def _check_length(
         )
 
 
-# --- how it travels --------------------------------------------------------------------------------------------------
+# -- how it travels ----------------------------------------------------------------------------
 
 
 def encode(frames: Frames) -> dict[str, Any]:
@@ -185,7 +187,7 @@ def encode(frames: Frames) -> dict[str, Any]:
     numbers = np.arange(frames.num_steps)
     payload = _encode(frames, numbers)
     every = 1
-    while _weight(payload) > MAX_BYTES and len(numbers) > 2:
+    while weight(payload) > MAX_BYTES and len(numbers) > 2:
         every *= 2
         numbers = _thin(frames, every)
         payload = _encode(_take(frames, numbers), numbers)
@@ -196,12 +198,13 @@ def encode(frames: Frames) -> dict[str, Any]:
 
 def _encode(frames: Frames, numbers: np.ndarray) -> dict[str, Any]:
     happened = [step for step, kinds in enumerate(frames.events) if kinds]
-    picture = {
+    grids = [_encode_grid(grid) for grid in frames.grids]
+    picture: dict[str, Any] = {
         "painter": frames.painter,
         "requests": frames.requests,
         "states": frames.states,
         "events": happened,
-        "grids": [_encode_grid(grid) for grid in frames.grids],
+        "grids": grids,
     }
     identity = hashlib.sha256(json.dumps(picture).encode()).hexdigest()[
         :16
@@ -212,7 +215,7 @@ def _encode(frames: Frames, numbers: np.ndarray) -> dict[str, Any]:
     ]
     return picture | {
         "id": identity,
-        "grids": [text | grid for text, grid in zip(texts, picture["grids"], strict=True)],
+        "grids": [text | grid for text, grid in zip(texts, grids, strict=True)],
         "states": [_state(name) for name in frames.states],
         "queue": _state("queue"),
         "notes": _changes(frames.notes),
@@ -233,7 +236,7 @@ def _encode_grid(grid: Grid) -> dict[str, Any]:
 
 
 def encode_runs(cells: np.ndarray, owners: np.ndarray) -> str:
-    """Each row as runs of equal cells: int16 triples (length, state, owner), row after row, in base64."""
+    """Rows as runs of equal cells: int16 triples (length, state, owner) in base64."""
     runs = [_row_runs(*row) for row in zip(cells, owners, strict=True)]
     return base64.b64encode(np.concatenate(runs).astype("<i2").tobytes()).decode() if runs else ""
 
@@ -264,12 +267,13 @@ def _state(name: str) -> dict[str, str]:
     }
 
 
-def _weight(payload: dict[str, Any]) -> int:
+def weight(payload: dict[str, Any]) -> int:
+    """Bytes on the way to the browser."""
     return len(json.dumps(payload))
 
 
 def _thin(frames: Frames, every: int) -> np.ndarray:
-    """Every n-th step, the last one, and the steps with events as long as these are the smaller part."""
+    """Every n-th step, the last one, and those with events while these are the smaller part."""
     steps = np.arange(0, frames.num_steps, every)
     happened = np.flatnonzero([bool(kinds) for kinds in frames.events])
     if len(happened) <= len(steps):
@@ -300,7 +304,7 @@ def _take(frames: Frames, steps: np.ndarray) -> Frames:
     )
 
 
-# --- the browser's half ----------------------------------------------------------------------------------------------
+# -- the browser's half ------------------------------------------------------------------------
 
 
 @cache
@@ -314,14 +318,14 @@ def component() -> Any:
 
 
 def join_modules() -> str:
-    """One module out of several: an inline component cannot import, so the import and export words go."""
+    """One module out of several: inline JavaScript cannot import, so those words go."""
     parts = [(ASSETS / name).read_text("utf-8") for name in MODULES]
     joined = "\n".join(re.sub(r"^import .*$\n?", "", part, flags=re.M) for part in parts)
     return re.sub(r"^export (?!default)", "", joined, flags=re.M)
 
 
 def words() -> dict[str, str]:
-    """Everything the player itself says, in the current language.  {n}, {total}, {shown} are filled in the browser."""
+    """What the player itself says; {n}, {total} and {shown} are filled in the browser."""
     return {
         "player": tr("步进播放器", "Step player"),
         "reset": tr("回到开头", "Back to the start"),

@@ -43,7 +43,11 @@ function newPlayer(parentElement) {
   player.observer.observe(find(".stage"));
   player.onWindow = () => fit(player);
   addEventListener("resize", player.onWindow);
-  player.onCalm = () => (pause(player), sayWords(player));
+  player.onCalm = () => {
+    pause(player);
+    sayWords(player);
+    draw(player);
+  };
   CALM.addEventListener("change", player.onCalm);
   if (!SHARED.listening) document.addEventListener("keydown", (event) => SHARED.onKey(event));
   SHARED.listening = true;
@@ -81,7 +85,7 @@ function takeData(player, data, fresh) {
   } else {
     const { step, clamped } = carryOver(player.step, player.last);
     player.step = step;
-    if (changed) notice(player, word(player, clamped ? "clamped" : "kept", { n: number(player) }));
+    if (changed) notice(player, clamped ? "clamped" : "kept", { n: number(player) });
     if (clamped) pause(player);
   }
 }
@@ -102,7 +106,7 @@ const number = (player) => player.frames.numbers[player.step] + 1;
 function go(player, step) {
   player.step = clampStep(step, player.last);
   player.phase = 0;
-  if (!player.playing) notice(player, "");
+  if (!player.playing) notice(player, null);
   draw(player);
 }
 
@@ -120,7 +124,7 @@ function play(player) {
   player.playing = true;
   player.phase = 0;
   player.before = performance.now();
-  notice(player, "");
+  notice(player, null);
   player.find(".spoken").textContent = "";
   draw(player);
   player.request = requestAnimationFrame((now) => tick(player, now));
@@ -194,6 +198,7 @@ function sayWords(player) {
   table.setAttribute("aria-pressed", player.asTable);
   find(".speed").innerHTML = SPEEDS.map((speed) => `<option value="${speed}">${speed}×</option>`).join("");
   find(".speed").value = player.speed;
+  if (player.noticed) find(".notice").textContent = word(player, player.noticed.name, player.noticed.values);
   player.canvas.setAttribute("aria-label", player.frames.alt);
   player.table.setAttribute("aria-label", words.table_label);
   find(".thinned").hidden = !player.data.at;
@@ -228,26 +233,26 @@ function draw(player) {
   dataset.playing = player.playing;
   dataset.rate = player.data.rate * player.speed;
   SHARED.stood.set(player.data.key, { step: frames.numbers[step], serial: player.data.start.serial });
-  player.onDraw?.(); // the benchmark counts here
 }
 
 function speak(player) {
   player.find(".spoken").textContent = `${player.find(".step").textContent}. ${player.frames.notes[player.step]}`;
 }
 
-function notice(player, text) {
+function notice(player, name, values = {}) {
   clearTimeout(player.noticing);
-  player.find(".notice").textContent = text;
-  if (text) player.noticing = setTimeout(() => notice(player, ""), NOTICE_MS);
+  player.noticed = name && { name, values }; // kept, so that it follows a change of language
+  player.find(".notice").textContent = name ? word(player, name, values) : "";
+  if (name) player.noticing = setTimeout(() => notice(player, null), NOTICE_MS);
 }
 
 async function copyLink(player) {
   const link = new URL(location.href);
   link.searchParams.set("step", player.frames.numbers[player.step]);
-  const copied = await copyText(player, link.href);
-  notice(player, copied ? player.words.copied : player.words.copy_failed);
-  player.find(".spoken").textContent = copied ? player.words.copied : player.words.copy_failed;
-  if (!copied) offerText(player, link.href);
+  const outcome = (await copyText(player, link.href)) ? "copied" : "copy_failed";
+  notice(player, outcome);
+  player.find(".spoken").textContent = player.words[outcome];
+  if (outcome === "copy_failed") offerText(player, link.href);
 }
 
 // Outside https and localhost the clipboard is closed to us; the old command still works in most browsers.
@@ -457,12 +462,16 @@ function wire(player) {
     root.focus({ preventScroll: true });
     draw(player);
   };
-  scrub.onkeydown = (event) => (player.paging = event.key === "PageUp" || event.key === "PageDown");
+  scrub.onkeydown = (event) => {
+    player.paging = event.key === "PageUp" || event.key === "PageDown";
+  };
   scrub.oninput = () => {
     if (player.paging) scrub.value = player.step; // these two keys belong to the lecture
     else slideTo(player, Number(scrub.value));
   };
-  scrub.onchange = () => !player.paging && settle(player);
+  scrub.onchange = () => {
+    if (!player.paging) settle(player);
+  };
   scrub.onpointerup = () => root.focus({ preventScroll: true });
   canvas.onpointerdown = (event) => {
     if (event.button) return;

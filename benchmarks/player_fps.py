@@ -1,0 +1,165 @@
+"""How smoothly the step player plays: 40 rows x 200 steps in a real Chromium.
+
+`python -m benchmarks.player_fps` starts a page with one player, plays it to the end at 30 steps/s
+(the rate we promise) and at 60 (the rate of the screen), watches its step change and prints one
+JSON line.  The same file is that page when Streamlit runs it.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+import streamlit as st
+from streamlit.logger import set_log_level
+
+from ui import player
+from ui.theme import request_letter
+
+NUM_ROWS, NUM_STEPS = 40, 200
+STEPS_PER_SECOND = 30
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WATCH = """root => {
+  window.stepTimes = [];
+  new MutationObserver(() => window.stepTimes.push(performance.now()))
+    .observe(root, { attributeFilter: ["data-step"] });
+}"""
+
+
+def busy_frames() -> player.Frames:
+    """Slots that change hands every few steps, two states each, no events to pause at."""
+    random = np.random.default_rng(0)
+    cells = np.zeros((NUM_ROWS, NUM_STEPS), np.uint8)
+    owners = np.full((NUM_ROWS, NUM_STEPS), -1, np.int16)
+    who = 0
+    for row in range(NUM_ROWS):
+        step = int(random.integers(0, 10))
+        while step < NUM_STEPS:
+            prefill, end = step + int(random.integers(1, 4)), step + int(random.integers(8, 60))
+            cells[row, step:prefill], cells[row, prefill:end] = 1, 2
+            owners[row, step:end] = who
+            who, step = who + 1, end + int(random.integers(0, 5))
+    grid = player.Grid(
+        title="40 x 200",
+        slots=tuple(str(row + 1) for row in range(NUM_ROWS)),
+        cells=cells,
+        owners=owners,
+        waiting=tuple(tuple(range(step % 30)) for step in range(NUM_STEPS)),
+        counters=tuple(f"{step / 2:.1f} %" for step in range(NUM_STEPS)),
+    )
+    return player.Frames(
+        grids=(grid,),
+        notes=tuple(f"Step {step + 1}: one more token for each." for step in range(NUM_STEPS)),
+        events=((),) * NUM_STEPS,
+        states=("free", "prefill", "decode"),
+        requests=tuple(request_letter(index) for index in range(who)),
+        alt="40 slots over 200 steps",
+        times=tuple(f"{step / 50:.2f} s" for step in range(NUM_STEPS)),
+    )
+
+
+def page() -> None:
+    st.set_page_config(layout="wide")
+    player.show(busy_frames(), "grid", steps_per_second=STEPS_PER_SECOND)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def serve(port: int) -> subprocess.Popen[bytes]:
+    options = {
+        "server.port": port,
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+        "logger.level": "error",
+    }
+    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", __file__, *flags],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+    )
+    for _ in range(150):
+        try:
+            urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return server
+    server.kill()
+    raise SystemExit("the page did not start within 30 seconds")
+
+
+def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
+    """Play from the first to the last step at each speed; the gaps between two steps, in ms."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+        tab = browser.new_page(viewport={"width": 1280, "height": 720})
+        tab.goto(address)
+        root = tab.locator(".player[data-step]")
+        root.wait_for(timeout=60_000)
+        tab.wait_for_timeout(1500)  # let the page come to rest
+        root.evaluate(WATCH)
+        runs = []
+        for speed in speeds:
+            root.locator('[data-act="reset"]').click()
+            root.locator(".speed").select_option(str(speed))
+            tab.evaluate("window.stepTimes = []")
+            root.locator('[data-act="play"]').click()
+            tab.locator(f'.player[data-step="{NUM_STEPS - 1}"]').wait_for(timeout=60_000)
+            runs.append(np.diff(tab.evaluate("window.stepTimes")))
+        browser.close()
+    return runs
+
+
+def main() -> None:
+    set_log_level("error")  # no session here, and none needed
+    port = free_port()
+    server = serve(port)
+    try:
+        asked, flat_out = watch_runs(f"http://127.0.0.1:{port}", (1, 2))
+    finally:
+        server.terminate()
+        server.wait()
+    result = {
+        "updates_per_s": per_second(asked),
+        "p95_gap_ms": round(float(np.percentile(asked, 95)), 1),
+        "payload_bytes": player.weight(player.encode(busy_frames())),
+        "flat_out_updates_per_s": per_second(flat_out),
+        "flat_out_p95_gap_ms": round(float(np.percentile(flat_out, 95)), 1),
+    }
+    print(json.dumps(result))
+
+
+def per_second(gaps: np.ndarray) -> float:
+    return round(1000 * len(gaps) / float(gaps.sum()), 1)
+
+
+if __name__ == "__main__":
+    if st.runtime.exists():
+        page()
+    else:
+        main()
