@@ -107,16 +107,19 @@ def show(
     result = component()(
         key=key,
         data=payload,
-        default={"step": visit["start"]},
-        on_step_change=lambda: None,
+        default={"stands": None},
+        on_stands_change=lambda: None,
         height="content",
     )
-    visit["step"] = min(max(int(result.step), 0), frames.num_steps - 1)
+    stands = result.stands or {}
+    if stands.get("serial") == visit["serial"]:  # else it was said before the last order to move
+        visit["step"] = int(stands["step"])
+    visit["step"] = min(max(visit["step"], 0), frames.num_steps - 1)
     return int(visit["step"])
 
 
 def _visit(key: str, step: int | None) -> dict[str, Any]:
-    """What this reader's session knows of the player: the browser starts anew at each serial.
+    """What this reader's session knows of the player: it moves to `start` at each new serial.
 
     Streamlit forgets a component's state when its page is left, so the step is kept here as well.
     """
@@ -124,7 +127,8 @@ def _visit(key: str, step: int | None) -> dict[str, Any]:
     visit = visits.setdefault(key, {"serial": 0, "start": 0, "step": 0, "given": None})
     came_back = key not in st.session_state
     if step is not None and step != visit["given"]:
-        visit |= {"serial": visit["serial"] + 1, "start": max(step, 0), "given": step}
+        where = max(step, 0)
+        visit |= {"serial": visit["serial"] + 1, "start": where, "step": where, "given": step}
     elif came_back and visit["start"] != visit["step"]:
         visit |= {"serial": visit["serial"] + 1, "start": visit["step"]}
     return visit

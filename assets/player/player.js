@@ -21,7 +21,7 @@ export default function mount({ parentElement, data, setStateValue }) {
   const fresh = !PLAYERS.has(parentElement);
   if (fresh) PLAYERS.set(parentElement, newPlayer(parentElement));
   const player = PLAYERS.get(parentElement);
-  player.tell = (step) => setStateValue("step", step);
+  player.tell = (step) => setStateValue("stands", { step, serial: data.start.serial });
   takeData(player, data, fresh);
   sayWords(player);
   wire(player);
