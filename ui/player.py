@@ -127,7 +127,7 @@ def _visit(key: str, step: int | None) -> dict[str, Any]:
     visit = visits.setdefault(key, {"serial": 0, "start": 0, "step": 0, "given": None})
     came_back = key not in st.session_state
     if step is not None and step != visit["given"]:
-        where = max(step, 0)
+        where = min(max(step, 0), MAX_STEPS)
         visit |= {"serial": visit["serial"] + 1, "start": where, "step": where, "given": step}
     elif came_back and visit["start"] != visit["step"]:
         visit |= {"serial": visit["serial"] + 1, "start": visit["step"]}
@@ -365,7 +365,5 @@ def words() -> dict[str, str]:
         "ended": tr("已全部完成", "All done"),
         "table_label": tr("每一步的表格", "Table of the steps"),
         "table_caption": tr("到当前步为止的每一步", "Every step up to the current one"),
-        "column_step": tr("步", "Step"),
-        "column_time": tr("时间", "Time"),
         "column_note": tr("说明", "What happened"),
     }

@@ -57,14 +57,17 @@ export function cellAt(layout, frames, step, x, y) {
   return null;
 }
 
+// Frames at round step numbers, far enough apart for their labels.  Thinned frames skip numbers, hence the search.
 export function tickSteps(numbers, cell, labelWidth) {
-  const every = TICKS.find((interval) => interval * cell >= labelWidth * 1.6) ?? TICKS.at(-1);
+  const room = labelWidth * 1.6;
+  const perNumber = (cell * numbers.length) / (numbers.at(-1) + 1);
+  const every = TICKS.find((interval) => interval * perNumber >= room) ?? TICKS.at(-1);
   const steps = [];
   let next = every;
   numbers.forEach((number, step) => {
     if (number + 1 < next) return;
-    steps.push(step);
     next = (Math.floor((number + 1) / every) + 1) * every;
+    if (!steps.length || (step - steps.at(-1)) * cell >= room) steps.push(step);
   });
   return steps;
 }
@@ -119,7 +122,8 @@ function paintFuture(c, grid, shown, y, layout, look) {
   c.fillRect(from, y + Math.floor(layout.rowHeight / 2), to - from, 1);
 }
 
-// One row, run by run; neighbours with the same owner belong together and carry one letter.
+// One row, run by run; neighbours with the same owner belong together and carry one letter: always in the first part
+// with room for it, so that it does not wander.
 function paintRow(c, frames, spans, shown, y, layout, look) {
   const height = layout.rowHeight - (layout.rowHeight >= 10 ? 2 : 1);
   const round = height >= 12 ? 3 : 0;
@@ -128,18 +132,21 @@ function paintRow(c, frames, spans, shown, y, layout, look) {
     const owner = spans[first].owner;
     let last = first;
     while (owner >= 0 && last + 1 < spans.length && spans[last + 1].owner === owner) last++;
-    const letter = frames.requests[owner];
-    let unnamed = letter && height >= layout.size - 1;
+    const letter = height >= layout.size - 1 ? frames.requests[owner] : null;
+    const room = letter ? look.widthOfBold(letter) + 6 : 0;
+    const home = letter ? spans.findIndex((span, at) => at >= first && (span.to - span.from) * layout.cell >= room) : -1;
+    let named = !letter;
     for (let at = first; at <= last && spans[at].from < shown; at++) {
       const { from, to, state } = spans[at];
       const ends = at === last && to <= shown; // the run is over: some air before the next owner
       const x = crisp(from);
       const width = Math.max(crisp(Math.min(to, shown)) - x - (ends && layout.cell >= 2 ? 1 : 0), 0.5);
       paintSpan(c, look.states[state], x, y, width, height, [at === first ? round : 0, ends ? round : 0], look);
-      if (!unnamed || (to - from) * layout.cell < look.widthOfBold(letter) + 6) continue;
-      if (width >= look.widthOfBold(letter) + 5) paintLetter(c, letter, look.states[state], x + 4, y, height, look);
-      unnamed = false; // always in the first part with room for it, so that it does not wander
+      if (at !== home || width < room - 1) continue;
+      paintLetter(c, letter, look.states[state], x + 4, y, height, look);
+      named = true;
     }
+    if (!named && spans[last].to >= shown) paintNewcomer(c, letter, room, shown, y, height, layout, look);
     first = last + 1;
   }
 }
@@ -182,6 +189,18 @@ function paintLetter(c, letter, state, x, y, height, look) {
   }
   c.fillStyle = filled ? state.ink : look.text;
   c.fillText(letter, x, middle);
+}
+
+// Who has just come is named beside the playhead until the letter fits inside.
+function paintNewcomer(c, letter, room, shown, y, height, layout, look) {
+  const x = layout.left + shown * layout.cell + 3;
+  if (x + room > layout.right) return;
+  c.fillStyle = look.background;
+  c.fillRect(x, y, room, height);
+  c.textAlign = "left";
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  c.fillText(letter, x + 3, y + height / 2 + 0.5);
 }
 
 function paintStepLines(c, place, shown, layout, look) {
@@ -267,7 +286,7 @@ function paintAxis(c, frames, step, layout, look) {
     const width = look.widthOf(text);
     const x = inside(middle(at), width);
     c.fillRect(Math.round(middle(at)), axis, 1, 4);
-    if (Math.abs(x - nowX) > (width + nowWidth) / 2 + 4) c.fillText(text, x, y);
+    if (Math.abs(x - nowX) > (width + nowWidth) / 2 + 6) c.fillText(text, x, y);
   }
   c.font = look.bold;
   c.fillStyle = look.accent;

@@ -401,24 +401,20 @@ function slotsInWords(frames, grid, step) {
     const { state, owner } = spanAt(spans, step);
     return [grid.slots[row], frames.requests[owner], frames.states[state].label].filter(Boolean).join(" ");
   });
-  return parts.join("; ");
+  const waiting = grid.waiting[step].map((request) => frames.requests[request]).join(" ");
+  return `${parts.join("; ")}\n${frames.words.waiting}: ${waiting || "–"}`;
 }
 
 function buildTable(player) {
   const { frames, words } = player;
-  const titles = [words.column_step, words.column_time];
-  for (const grid of frames.grids) titles.push(grid.title, words.waiting);
-  titles.push(words.column_note);
+  const titles = [words.axis, ...frames.grids.map((grid) => grid.title), words.column_note];
   const head = document.createElement("tr");
   head.append(...titles.map((title) => textElement("th", title, { scope: "col" })));
   const body = document.createElement("tbody");
   for (let step = 0; step <= player.last; step++) {
     const row = document.createElement("tr");
-    row.append(textElement("th", frames.numbers[step] + 1, { scope: "row" }), textElement("td", frames.times[step]));
-    for (const grid of frames.grids) {
-      const waiting = (grid.waiting[step] ?? []).map((request) => frames.requests[request]).join(" ");
-      row.append(textElement("td", slotsInWords(frames, grid, step)), textElement("td", waiting || "–"));
-    }
+    row.append(textElement("th", `${frames.numbers[step] + 1}\n${frames.times[step]}`, { scope: "row" }));
+    for (const grid of frames.grids) row.append(textElement("td", slotsInWords(frames, grid, step)));
     row.append(textElement("td", frames.notes[step]));
     body.append(row);
   }

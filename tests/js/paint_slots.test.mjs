@@ -111,3 +111,17 @@ test("40 rows x 200 steps are drawn in few calls", () => {
   paintSlots(context, wide, 199, layoutSlots(wide, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
   assert.ok(context.calls.length < 300, `${context.calls.length} calls`);
 });
+
+test("thinned frames have ticks that do not run into each other", () => {
+  const numbers = Array.from({ length: 200 }, (_, i) => i * 32);
+  const steps = tickSteps(numbers, 2.5, 28);
+  assert.ok(steps.length > 3);
+  steps.slice(1).forEach((step, i) => assert.ok((step - steps[i]) * 2.5 >= 28));
+});
+
+test("who has just come is named beside the playhead until the letter fits inside", () => {
+  const narrow = place(400, 130); // cells too narrow for a letter
+  const whereA = (step) => paint(step, narrow).calls.find((call) => call.name === "fillText" && call.given[0] === "A").given[1];
+  assert.ok(whereA(0) > narrow.left + narrow.cell);
+  assert.ok(whereA(4) < narrow.left + 2.5 * narrow.cell);
+});
