@@ -1,0 +1,123 @@
+"""The tables say what data sheets and config files say."""
+
+import pytest
+
+from sim import specs
+from sim.errors import SimError
+from sim.kv import num_kv_blocks
+from sim.specs import GPUS, MODELS, Model
+
+# name -> KV bytes per token at 16 bit, parameters in units of 10^9
+KNOWN_MODELS = {
+    "Llama-2-7B": (524_288, 6.74),
+    "Llama-2-13B": (819_200, 13.02),
+    "Llama-2-70B": (327_680, 68.98),
+    "Llama-3.1-8B": (131_072, 8.03),
+    "Llama-3.1-70B": (327_680, 70.55),
+    "Mistral-7B": (131_072, 7.24),
+    "Qwen2.5-7B": (57_344, 7.62),
+    "Qwen3-8B": (147_456, 8.19),
+    "Qwen3-14B": (163_840, 14.77),
+    "Qwen3-32B": (262_144, 32.76),
+    "Mixtral-8x7B": (131_072, 46.70),
+    "OPT-13B": (819_200, 12.84),
+}
+# name -> FLOP per byte at the ridge, memory in bytes
+KNOWN_GPUS = {
+    "A100 80G SXM": (153, 80 * 2**30),
+    "H100 SXM": (295, 80 * 2**30),
+    "H200 SXM": (206, 141e9),
+    "B200 SXM": (292, 180e9),
+    "L4": (403, 24e9),
+    "L40S": (419, 45 * 2**30),
+    "RTX 4090": (164, 23.5 * 2**30),
+    "RTX PRO 6000": (261, 95.6 * 2**30),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN_MODELS)
+def test_a_model_has_the_published_size(name):
+    kv_bytes, billions = KNOWN_MODELS[name]
+    model = MODELS[name]
+    assert model.kv_bytes_per_token == kv_bytes
+    assert model.parameters / 1e9 == pytest.approx(billions, abs=0.006)
+
+
+def test_every_model_is_known_here():
+    assert set(MODELS) == set(KNOWN_MODELS)
+
+
+@pytest.mark.parametrize("name", KNOWN_GPUS)
+def test_a_gpu_has_the_ridge_and_the_memory_of_its_data_sheet(name):
+    ridge, memory_bytes = KNOWN_GPUS[name]
+    assert round(GPUS[name].ridge) == ridge
+    assert GPUS[name].memory_bytes == pytest.approx(memory_bytes, rel=0.002)
+
+
+def test_every_row_names_its_source():
+    assert all(row.source for row in [*MODELS.values(), *GPUS.values()])
+    assert all(gpu.efficiency.source for gpu in GPUS.values())
+
+
+def test_rows_are_found_under_their_own_name():
+    assert all(name == row.name for name, row in [*MODELS.items(), *GPUS.items()])
+
+
+def test_only_the_two_gpus_with_a_measured_run_say_calibrated():
+    calibrated = {name for name, gpu in GPUS.items() if gpu.efficiency.calibrated}
+    assert calibrated == {"RTX 4090", "RTX PRO 6000"}
+
+
+def test_efficiencies_moved_by_the_reader_do_not_stay_calibrated():
+    moved = GPUS["RTX 4090"].with_efficiency(specs.Efficiency(0.5, 0.5))
+    assert not moved.efficiency.calibrated
+    assert GPUS["RTX 4090"].efficiency.calibrated
+
+
+def test_the_pro_6000_moves_bytes_at_the_share_of_the_measured_bandwidth():
+    gpu = GPUS["RTX PRO 6000"]
+    assert gpu.bandwidth * gpu.efficiency.bandwidth == pytest.approx(0.80 * 1597e9)
+
+
+def test_opt_13b_keeps_800_kb_per_token_and_so_1_6_gb_for_2048():
+    assert MODELS["OPT-13B"].kv_bytes_per_token == 800 * 1024
+    assert MODELS["OPT-13B"].kv_bytes_per_token * 2048 / 1e9 == pytest.approx(1.6, rel=0.05)
+
+
+def test_mixtral_computes_with_12_9_of_its_46_7_billion_parameters():
+    mixtral = MODELS["Mixtral-8x7B"]
+    embedding_and_head = 2 * mixtral.head_parameters
+    assert (mixtral.active_parameters + embedding_and_head) / 1e9 == pytest.approx(12.9, abs=0.05)
+
+
+def test_a_dense_model_computes_with_all_of_its_linear_layers():
+    for name, model in MODELS.items():
+        if name != "Mixtral-8x7B":
+            assert model.active_parameters == model.linear_parameters
+
+
+def test_a_model_by_hand():
+    toy = Model("toy", 1, 4, 2, 1, 2, 8, 10, "by hand")
+    # Q and O: 4x4 each; K and V: 4x2 each; gate, up, down: 4x8 each; embedding and head: 10x4 each
+    assert toy.linear_parameters == 2 * 16 + 2 * 8 + 3 * 32
+    assert toy.parameters == toy.linear_parameters + 2 * 40
+    assert toy.memory_bytes == 2 * toy.parameters
+    assert toy.kv_bytes_per_token == 2 * 1 * 1 * 2 * 2  # K and V, 1 layer, 1 head, 2 numbers, 2 B
+
+
+def test_the_pool_of_the_measured_4090_is_2588_blocks_within_3_percent():
+    blocks = num_kv_blocks(MODELS["Llama-3.1-8B"], GPUS["RTX 4090"])
+    assert blocks == pytest.approx(2588, rel=0.03)
+
+
+def test_larger_blocks_mean_fewer_of_them():
+    model, gpu = MODELS["Llama-3.1-8B"], GPUS["H100 SXM"]
+    small, large = (num_kv_blocks(model, gpu, block_size=size) for size in (16, 32))
+    assert large == small // 2
+
+
+def test_a_model_too_large_for_the_gpu_is_an_error_with_its_name():
+    with pytest.raises(SimError) as error:
+        num_kv_blocks(MODELS["Llama-3.1-70B"], GPUS["RTX 4090"])
+    assert error.value.code == "model_does_not_fit"
+    assert error.value.values == {"model": "Llama-3.1-70B", "gpu": "RTX 4090"}
