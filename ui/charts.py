@@ -36,6 +36,7 @@ ROW_PX = 18  # height of one request in the timeline
 MAX_LABELS = 25  # in the timeline: with more requests, every second or third is labelled
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)
+LONG_NAME = 12  # letters; a longer name at the end of a curve takes two lines
 
 PATTERNS = {  # names in ui.theme -> Plotly's
     "solid": "",
@@ -128,6 +129,7 @@ def lines(
     for one in series:
         figure.add_trace(_line(one, large))
     _style_axes(figure, x_title, y_title, large, log_x, log_y)
+    figure.update_xaxes(range=_x_range(series, log_x))
     low, high = y_range or _y_range(series, log_y)
     figure.update_yaxes(range=[np.log10(low), np.log10(high)] if log_y else [low, high])
     if log_x:
@@ -170,7 +172,8 @@ def bars(
     )
     _style_axes(figure, value_title, "", large)
     longest = max([*values, 0.0])
-    figure.update_xaxes(range=[0, top if top is not None else longest * 1.18 or 1])
+    figure.update_xaxes(range=[0, top if top is not None else longest or 1])
+    figure.update_layout(margin_r=round(max(text_width(text, size) for text in shown)) + 12)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", showline=False)
     return figure
 
@@ -231,7 +234,10 @@ def stacked_time_series(
         _write_above(figure, _panel_title(panel), top, size)
         if len(panel.series) > 1:
             _name_ends(figure, panel.series, (0, high), False, large, axis, share)
-    layout["xaxis"] = {"anchor": "y" if len(panels) == 1 else f"y{len(panels)}"}
+    layout["xaxis"] = {
+        "anchor": "y" if len(panels) == 1 else f"y{len(panels)}",
+        "range": _x_range([one for panel in panels for one in panel.series], False),
+    }
     figure.update_layout(**layout, hovermode="x", hoversubplots="axis")
     return figure
 
@@ -260,6 +266,9 @@ def distribution(
     figure.update_yaxes(tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
     for sample in samples:
         _mark_percentiles(figure, sample, percentiles, large)
+    if len(samples) > 1:  # the lower right corner is free: there the curves are at the top
+        corner = {**_legend(large), "orientation": "v", "x": 1, "xanchor": "right", "y": 0}
+        figure.update_layout(showlegend=True, legend=corner)
     return figure
 
 
@@ -448,6 +457,16 @@ def _faint(hue: str) -> str:
     return f"rgba({red},{green},{blue},0.22)"
 
 
+def _x_range(series: Sequence[Series], log: bool) -> list[float] | None:
+    """From the first point to the last; None leaves it to Plotly."""
+    values = np.concatenate([np.asarray(one.x, dtype=float) for one in series] or [np.zeros(1)])
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    if not len(values) or values.min() == values.max():
+        return None
+    ends = [float(values.min()), float(values.max())]
+    return [float(np.log10(end)) for end in ends] if log else ends
+
+
 def _y_range(series: Sequence[Series], log: bool) -> tuple[float, float]:
     values = np.concatenate([np.asarray(one.y, dtype=float) for one in series] or [np.zeros(1)])
     values = values[np.isfinite(values)]
@@ -474,9 +493,12 @@ def _name_ends(
     low, high = float(scale(y_range[0])), float(scale(y_range[1]))
     ends = [float(scale(float(one.y[-1]))) for one in series]
     wanted = [(end - low) / (high - low) * plot_px for end in ends]
-    for one, end, at, place in zip(series, ends, wanted, _apart(wanted, size * 1.15), strict=True):
+    names = [_two_lines(one.name) for one in series]
+    tallest = 1 + max(name.count("<br>") for name in names)
+    places = _apart(wanted, size * 1.2 * tallest)
+    for one, name, end, at, place in zip(series, names, ends, wanted, places, strict=True):
         figure.add_annotation(
-            text=one.name,
+            text=name,
             x=1,
             xref="paper",
             y=end,
@@ -489,8 +511,17 @@ def _name_ends(
             font={"size": size},
         )
         figure.add_trace(_end_mark(one, axis, large))
-    widest = max(text_width(one.name, size) for one in series)
+    widest = max(text_width(part, size) for name in names for part in name.split("<br>"))
     figure.update_layout(margin_r=max(figure.layout.margin.r, round(widest) + 20))
+
+
+def _two_lines(name: str) -> str:
+    """Break a long name at the space nearest its middle, so that labels leave room for the plot."""
+    spaces = [at for at, letter in enumerate(name) if letter == " "]
+    if len(name) <= LONG_NAME or not spaces:
+        return name
+    at = min(spaces, key=lambda at: abs(at - len(name) / 2))
+    return name[:at] + "<br>" + name[at + 1 :]
 
 
 def _end_mark(one: Series, axis: str, large: bool) -> go.Scatter:
@@ -565,8 +596,11 @@ def _timeline_trace(rows: Sequence[TimelineRow], state: str) -> go.Bar:
             },
             "line": {"width": 0},
         },
-        customdata=[rows[number].label for number, _ in spans],
-        hovertemplate=f"%{{customdata}} {label}: %{{base:.3~g}} – %{{x:.3~g}} s<extra></extra>",
+        customdata=[
+            f"{rows[number].label} · {label}: {span.start:,.4g} – {span.end:,.4g}"
+            for number, span in spans
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
     )
 
 
@@ -608,7 +642,7 @@ def _mark_percentiles(
             x=[float(np.percentile(values, percentile)) for percentile in percentiles],
             y=[percentile / 100 for percentile in percentiles],
             mode="markers+text",
-            text=_percentile_names(sample.name, percentiles),
+            text=[f"p{percentile}" for percentile in percentiles],
             textposition="bottom right",
             cliponaxis=False,
             marker={"size": 11 if large else 8, "color": colour(sample.colour)},
@@ -616,12 +650,6 @@ def _mark_percentiles(
             showlegend=False,
         )
     )
-
-
-def _percentile_names(name: str, percentiles: Sequence[int]) -> list[str]:
-    """The first mark also names the curve."""
-    names = [f"p{percentile}" for percentile in percentiles]
-    return [f"{name} {names[0]}".strip(), *names[1:]] if names else []
 
 
 def _log_ticks(

@@ -45,7 +45,7 @@ def leaves_out(text: str, mark: Mark = "computed", source: str = "") -> None:
     """The honest line of a figure: where it comes from, and what it leaves out."""
     if mark not in MARKS:
         raise ValueError(f"mark {mark!r}: expected one of {', '.join(MARKS)}")
-    st.markdown(f":small[**{mark_words(mark, source)}** · {text}]")
+    st.markdown(f":gray-badge[{mark_words(mark, source)}] :small[{text}]")
 
 
 def flags(rows: Sequence[Flag], engine_version: str = "") -> None:
@@ -55,7 +55,7 @@ def flags(rows: Sequence[Flag], engine_version: str = "") -> None:
     ):
         st.markdown(flags_table(rows))
         if engine_version:
-            st.caption(engine_version)
+            st.markdown(f":small[{engine_version}]")
 
 
 def flags_table(rows: Sequence[Flag]) -> str:

@@ -127,7 +127,7 @@ def _draw_open(key: str, question: str, kind: Kind, kept: dict, lecture: bool) -
             _button(key, "ask", tr("提问", "Ask"), _set_asked, "primary")
             _button(key, "skip", tr("直接看结果", "Show the result"), _skip)
         return
-    st.markdown(f"**{question}**  \n" + ("" if lecture else _invitation()))
+    st.markdown(f"{question}  \n" + ("" if lecture else _invitation()))
     answers = _draw_kind(key, question, kind)
     complete = len(answers) == _num_answers(kind)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -233,7 +233,7 @@ def _draw_trends(key: str, kind: Trends) -> dict[str, float | str]:
 def _draw_after(key: str, question: str, kind: Kind, kept: dict, outcome: str) -> None:
     answered = kept["state"] == "answered"
     if answered:
-        st.markdown(f"**{question}**")
+        st.markdown(question)
         st.markdown(comparison(kind, kept["answers"]))
     if outcome:
         st.markdown(outcome)
@@ -256,7 +256,8 @@ def comparison(kind: Kind, answers: Answers) -> str:
 def _number(kind: Value, number: float | str | None) -> str:
     if number is None:
         return ""
-    return f"{float(number):.{kind.digits}f} {kind.unit}".strip()
+    space = "" if kind.unit == "%" else " "
+    return f"{float(number):,.{kind.digits}f}{space}{kind.unit}".strip()
 
 
 def _compare(guess: str, truth: str) -> str:

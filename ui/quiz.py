@@ -102,6 +102,7 @@ class Verdict:
     right: bool
     remarks: tuple[Words, ...]
     missing: int = 0  # several: right options not ticked
+    right_so_far: bool = False  # several: nothing wrong was ticked
 
 
 # Reading
@@ -264,7 +265,7 @@ def _judge_several(item: Item, answer: Sequence[int]) -> Verdict:
     )
     wrong = [index for index in answer if not item.options[index].right]
     remarks = tuple(item.options[index].feedback for index in wrong or sorted(answer))
-    return Verdict(not wrong and missing == 0, remarks, missing)
+    return Verdict(not wrong and missing == 0, remarks, missing, right_so_far=not wrong)
 
 
 def _judge_numeric(item: Item, answer: float) -> Verdict:
@@ -309,8 +310,9 @@ def progress(name: str) -> tuple[int, int]:
 # Drawing
 
 
+@st.fragment
 def show(name: str) -> None:
-    """Draw all items of a chapter where called."""
+    """Draw all items of a chapter where called.  An answer reruns the self-check alone."""
     items = load(name)
     for number, item in enumerate(items, start=1):
         with st.container(key=f"quiz-item-{name}-{item.id}", gap="small"):
@@ -318,7 +320,10 @@ def show(name: str) -> None:
 
 
 def _draw(name: str, item: Item, number: str) -> None:
-    st.markdown(f":gray[{number}]  \n**{item.question.here()}**")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        st.markdown(f":small[{number}]")
+        _ask_certainty(name, item)
+    st.markdown(item.question.here())
     _ASKERS[item.kind](name, item)
     answer = _kept_answer(name, item)
     if answer is None:
@@ -326,7 +331,7 @@ def _draw(name: str, item: Item, number: str) -> None:
     verdict = judge(item, answer)
     tone = "right" if verdict.right else "wrong"
     with st.container(key=f"quiz-feedback-{tone}-{name}-{item.id}", gap="xsmall"):
-        _say_verdict(verdict)
+        _say_verdict(verdict, sure=_is_sure(name, item))
         _say_sources(item)
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             _show_me(item)
@@ -340,28 +345,32 @@ def _draw(name: str, item: Item, number: str) -> None:
             )
 
 
-def _say_verdict(verdict: Verdict) -> None:
+def _say_verdict(verdict: Verdict, sure: bool) -> None:
     if not verdict.right:
-        st.markdown(_verdict_line(verdict))
+        st.markdown(_verdict_line(verdict, sure))
     for words in verdict.remarks:
         st.markdown(words.here())
 
 
-def _verdict_line(verdict: Verdict) -> str:
-    if verdict.missing and verdict.remarks:
+def _verdict_line(verdict: Verdict, sure: bool) -> str:
+    if verdict.missing and verdict.right_so_far:
         return tr(
             f"还不完整：有 {verdict.missing} 项没有选到。",
             f"Not complete yet: {verdict.missing} more to tick.",
         )
-    return tr("还不是这个。", "Not this one.")
+    if sure:
+        return tr(
+            "还不对。你原本很有把握，所以这一题最值得到图里看一看。",
+            "Not quite. You were sure, so this one is most worth a look at the figure.",
+        )
+    return tr("还不对。", "Not quite.")
 
 
 def _say_sources(item: Item) -> None:
     links = tr("、", ", ").join(_source_link(source) for source in item.sources)
     version = tr(f"（{item.engine_version}）", f" ({item.engine_version})")
-    st.caption(
-        tr("来源：", "Source: ") + links + (version if item.engine_version else ""),
-    )
+    line = tr("来源：", "Source: ") + links + (version if item.engine_version else "")
+    st.markdown(f":small[{line}]")
 
 
 def _source_link(source: str) -> str:
@@ -382,6 +391,14 @@ def _show_me(item: Item) -> None:
         label=tr("在图里看", "Show me"),
         icon=":material/visibility:",
         query_params={**item.link.query, "lang": current()},
+    )
+
+
+def _ask_certainty(name: str, item: Item) -> None:
+    key = f"quiz-sure-{name}-{item.id}"
+    st.session_state[key] = _is_sure(name, item)
+    st.checkbox(
+        tr("我很有把握", "I am sure"), key=key, on_change=_keep_sure, args=(name, item, key)
     )
 
 
@@ -426,11 +443,11 @@ def _ask_numeric(name: str, item: Item) -> None:
         st.number_input(
             plain(item.question.here()),
             value=None,
-            placeholder=tr("输入一个数，按回车", "Type a number, press Enter"),
+            placeholder=tr("输入一个数，按回车", "A number, then Enter"),
             key=key,
             format="%g",
             label_visibility="collapsed",
-            width=240,
+            width=260,
             on_change=_take,
             args=(name, item, key),
         )
@@ -480,6 +497,14 @@ def _kept_draft(name: str, item: Item) -> list[int]:
 def _keep(name: str, item: Item, answer: Answer, draft: Sequence[int] = ()) -> None:
     _answers()[f"{name}/{item.id}"] = answer
     _answers()[f"{name}/{item.id}/draft"] = list(draft)
+
+
+def _is_sure(name: str, item: Item) -> bool:
+    return bool(_answers().get(f"{name}/{item.id}/sure", False))
+
+
+def _keep_sure(name: str, item: Item, key: str) -> None:
+    _answers()[f"{name}/{item.id}/sure"] = st.session_state[key]
 
 
 def _widget_name(name: str, item: Item) -> str:
