@@ -74,6 +74,11 @@ class Roofline:
         read = model.attention_parameters + experts_read * model.expert_parameters
         return (read + model.head_parameters) * model.weight_bytes
 
+    @property
+    def decode_floor_seconds(self) -> float:
+        """The least a step can take: reading the weights once."""
+        return self.weight_bytes(1) / self.bytes_per_second
+
     def bytes_moved(self, rows: Rows) -> float:
         kv_bytes = self.model.kv_bytes_per_token * sum(rows.contexts)
         return self.weight_bytes(sum(rows.tokens)) + kv_bytes
@@ -113,6 +118,10 @@ class SimpleClock:
     def __post_init__(self) -> None:
         for value in (self.prefill_tokens_per_second, self.decode_seconds_per_step):
             require(value > 0, "speed_not_positive", value=value)
+
+    @classmethod
+    def of_milliseconds(cls, prefill_tokens_per_second: float, decode_ms: float) -> "SimpleClock":
+        return cls(prefill_tokens_per_second, decode_ms / 1000)
 
     def step_time(self, rows: Rows) -> StepTime:
         prompt_tokens = sum(

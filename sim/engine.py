@@ -93,6 +93,11 @@ class Step:
         return self.end_seconds - self.start_seconds
 
     @property
+    def num_tokens(self) -> int:
+        """Tokens computed in this step, over all requests."""
+        return sum(work.num_tokens for work in self.work)
+
+    @property
     def kv_usage(self) -> float:
         return 1 - self.num_free_blocks / self.num_usable_blocks
 

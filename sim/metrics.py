@@ -90,6 +90,11 @@ class Summary:
     memory_bound_share: float  # of busy time
     compute_bound_share: float
 
+    @property
+    def queue_share(self) -> float:
+        """How much of the mean TTFT is queueing."""
+        return self.queue_time.mean / self.ttft.mean if self.ttft.mean > 0 else 0.0
+
     def meeting(self, ttft_seconds: float, tpot_seconds: float, run: Run) -> float:
         """Goodput: requests per second that meet both limits (N = 1 has only a TTFT to meet)."""
         good = sum(

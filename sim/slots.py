@@ -39,6 +39,11 @@ class SlotGrid:
         return int(np.sum(self.busy))
 
     @property
+    def num_slot_steps(self) -> int:
+        """Slots x steps: what utilization is measured against."""
+        return self.num_slots * self.num_steps
+
+    @property
     def busy(self) -> np.ndarray:
         """[num_ticks] bool: a step ran."""
         return np.array([step is not None for step in self.steps])

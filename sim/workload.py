@@ -66,6 +66,12 @@ class BurstArrivals:
         require(self.size >= 1, "burst_below_one", value=self.size)
         require(self.every_seconds >= 0, "burst_gap_negative", value=self.every_seconds)
 
+    @classmethod
+    def at_rate(cls, rate: float, size: int) -> "BurstArrivals":
+        """Bursts of `size` that come to `rate` requests per second on average."""
+        require(rate > 0, "rate_not_positive", value=rate)
+        return cls(size, size / rate)
+
     def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
         return np.arange(num_requests) // self.size * self.every_seconds
 
@@ -114,6 +120,11 @@ class LognormalLength:
             p99=self.p99,
             largest=self.mean * math.exp(Z99**2 / 2),
         )
+
+    @classmethod
+    def with_spread(cls, mean: float, spread: float) -> "LognormalLength":
+        """By the ratio of p99 to the mean; a spread of 1 makes all lengths equal."""
+        return cls(mean, mean * spread)
 
     @property
     def shape(self) -> float:
@@ -194,7 +205,7 @@ def of_lengths(
 
 
 def on_ticks(requests: Iterable[Request], tick_seconds: float) -> tuple[Request, ...]:
-    """The same requests with arrivals moved up to whole ticks, for pictures with one column a tick."""
+    """The same requests with arrivals moved up to whole ticks: one column of a picture each."""
     require(tick_seconds > 0, "tick_not_positive", value=tick_seconds)
     return tuple(
         replace(

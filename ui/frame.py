@@ -1,6 +1,6 @@
-"""What surrounds every page: the list of chapters, the language, the style sheet, the lecture view."""
+"""What surrounds every page: chapter list, language, style sheet, lecture view."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def begin(name: str, title: Callable[[], str]) -> None:
     state.open_page(name)
     st.set_page_config(
         page_title=f"{title()} · {tr(NAME_ZH, NAME_EN)}",
-        page_icon=":material/stacks:",
+        page_icon=str(ROOT / "assets" / "icon.png"),
         layout="wide",
         initial_sidebar_state="collapsed" if is_lecture() else "auto",
     )
@@ -43,6 +43,12 @@ def is_lecture() -> bool:
 def link(chapter: Chapter, label: str, **changes: str | None) -> None:
     """A link to a chapter in the state in which this reader left it, but for the changes."""
     st.page_link(chapter.page, label=label, query_params=state.query_of(chapter.stem, **changes))
+
+
+def fresh_link(chapter: Chapter, label: str, part: str, values: Mapping[str, object]) -> None:
+    """A link into one stated state of a chapter, whatever the reader left there."""
+    query = state.ambient() | {"part": part} | {key: str(value) for key, value in values.items()}
+    st.page_link(chapter.page, label=label, query_params=query)
 
 
 def home_link(label: str) -> None:

@@ -25,8 +25,22 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui import chapters, charts, controls, explain, frame, glossary, player, predict, quiz, state
+from sim.errors import SimError
+from ui import (
+    chapters,
+    charts,
+    controls,
+    explain,
+    frame,
+    glossary,
+    notes,
+    player,
+    predict,
+    quiz,
+    state,
+)
 from ui import language as languages
+from ui.explain import Mark
 from ui.language import tr
 
 __all__ = ["Card", "Chapter", "open", "tr"]
@@ -80,7 +94,10 @@ class Chapter:
         if not self.large:
             self._header(act)
         self._places = _Places(self.large)
-        act.draw()
+        try:
+            act.draw()
+        except SimError as error:  # a setting that cannot be simulated: say so, keep the controls
+            self.problem(notes.error(error))
         self._places.tidy()
         if self.large:
             self._lecture_bar(act)
@@ -91,16 +108,24 @@ class Chapter:
 
     # -- saying -----------------------------------------------------------------------------
 
-    def say(self, section: str, **numbers: object) -> None:
-        """A section of the chapter's prose, its blanks filled in; absent from the lecture view."""
+    def say(self, section: str, after: predict.Prediction | None = None, **numbers: object) -> None:
+        """A section of the chapter's prose, its blanks filled in; absent from the lecture view.
+
+        What would give a prediction away stands folded while the question `after` is open.
+        """
         text = self.text.filled(section, **numbers)
         if self.large:
             return
         heading = self.text.section(section).heading
+        folded = after is not None and after.state == "open"
         with self._at.text:
             if heading:
                 st.subheader(heading, anchor=False)
-            st.markdown(text)
+            if folded:
+                with st.expander(tr("直接看结果", "Just show me the result")):
+                    st.markdown(text)
+            else:
+                st.markdown(text)
 
     def words(self, section: str, **numbers: object) -> str:
         """A section as Markdown, to hand on."""
@@ -114,7 +139,7 @@ class Chapter:
                 explain.how(text, key=f"how-{section}")
 
     def leaves_out(
-        self, section: str, mark: "explain.Mark" = "computed", source: str = "", **numbers: object
+        self, section: str, mark: Mark = "computed", source: str = "", **numbers: object
     ) -> None:
         """The honest line under a figure."""
         text = self.text.filled(section, **numbers)
@@ -161,14 +186,19 @@ class Chapter:
             given = st.file_uploader(label, type=list(types), key=f"{self.here.stem}-{key}")
         return given.getvalue() if given else None
 
-    def presets(self, presets: Mapping[str, Mapping[str, object]], act: str | None = None) -> None:
-        """Links into states of this page: label -> the values that differ from the defaults."""
+    def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
+        """Links into states of this act: prose section -> the values that differ from the defaults.
+
+        A section's heading is the label of its link; its body says what to look for.
+        """
         if self.large:
             return
-        with self._at.text, st.container(horizontal=True, gap="small", key=f"presets-{act}"):
-            for label, values in presets.items():
-                query = {key: str(value) for key, value in values.items()}
-                frame.link(self.here, label, part=act or self._current_act().code, **query)
+        with self._at.text, st.container(key="presets", gap="small"):
+            for section, values in presets.items():
+                heading = self.text.section(section).heading
+                with st.container(key=f"preset-{section}", gap=None):
+                    frame.fresh_link(self.here, heading, self._current_act().code, values)
+                    st.markdown(self.text.filled(section))
 
     # -- showing ----------------------------------------------------------------------------
 
@@ -184,7 +214,17 @@ class Chapter:
                 **more,
             )
 
-    def draw(self, figure: go.Figure, key: str, alt: str, height: int | None = None) -> None:
+    def draw(
+        self,
+        figure: go.Figure,
+        key: str,
+        alt: str,
+        height: int | None = None,
+        after: predict.Prediction | None = None,
+    ) -> None:
+        """A chart.  While the question `after` is open it would give the answer away: not yet."""
+        if after is not None and after.state == "open":
+            return
         with self._at.figure:
             charts.show(figure, f"{self.here.stem}-{key}", alt, height)
 
@@ -206,10 +246,12 @@ class Chapter:
                 key, question, kind, outcome, lecture=self.large, from_link=state.came_by_link()
             )
 
-    def problem(self, message: str) -> None:
-        """Something the reader should know, without losing what is there."""
-        with self._at.figure:
-            st.warning(message, icon=":material/error:")
+    def problem(self, message: str, section: str = "") -> None:
+        """Something the reader should know, if there is something; `section` says what now."""
+        if message:
+            after = self.text.filled(section) if section else ""
+            with self._at.figure:
+                st.warning(f"{message}  \n{after}".strip())
 
     def quiz(self, name: str | None = None) -> None:
         """The self-check of the chapter."""

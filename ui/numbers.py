@@ -19,6 +19,11 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if 0 < share < 1 else f"{share:.0%}"
 
 
+def in_percent(share: float) -> float:
+    """0.46667 -> 46.667, for scales that run from 0 to 100."""
+    return share * 100
+
+
 def seconds(value: float) -> str:
     """Milliseconds below one second: 0.0156 -> "15.6 ms"; 75.3 -> "75.3 s"."""
     if math.isnan(value):

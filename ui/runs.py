@@ -1,6 +1,7 @@
 """Runs of the simulation, kept: the same setup gives the same run, so it is computed once."""
 
 from functools import lru_cache
+from itertools import islice
 
 from sim import engine, metrics, slots
 
@@ -15,6 +16,13 @@ def run(setup: engine.Setup) -> engine.Run:
 @lru_cache(maxsize=KEPT)
 def summary(setup: engine.Setup) -> metrics.Summary:
     return metrics.summarize(run(setup))
+
+
+@lru_cache(maxsize=KEPT)
+def step(setup: engine.Setup, number: int) -> engine.Step:
+    """The `number`-th step, counted from 1; the last one if the run is shorter."""
+    steps = list(islice(engine.steps(setup), number))
+    return steps[-1]
 
 
 @lru_cache(maxsize=KEPT)

@@ -132,7 +132,7 @@ def write() -> None:
     """Bring the URL up to date; only if it differs, since each write is a history entry."""
     page = _page()
     want = {key: value for key, value in page.written.items() if key not in ("lang", "view")}
-    want |= {key: value for key in ("lang", "view") if (value := _ambient(key))}
+    want |= ambient()
     have = dict(st.query_params)
     without_step = {key: value for key, value in want.items() if key != "step"}
     if without_step != {key: value for key, value in have.items() if key != "step"}:
@@ -145,9 +145,16 @@ def write() -> None:
 def query_of(name: str, **changes: str | None) -> dict[str, str]:
     """The parameters with which a link reopens a page as this reader left it."""
     query = {key: value for key, value in _page(name).written.items() if key != "step"}
-    query |= {key: value for key in ("lang", "view") if (value := _ambient(key))}
+    query |= ambient()
     query |= {key: value for key, value in changes.items() if value is not None}
     return {key: value for key, value in query.items() if changes.get(key, value) is not None}
+
+
+def ambient() -> dict[str, str]:
+    """What goes along to every page: the chosen language, and the lecture view."""
+    chosen = st.session_state.get(language.KEY)
+    along = {"lang": chosen} if chosen else {}
+    return along | ({"view": "lecture"} if st.query_params.get("view") == "lecture" else {})
 
 
 def came_by_link() -> bool:
@@ -193,10 +200,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _ambient(key: str) -> str | None:
-    """What goes along to every page: the chosen language, and the lecture view."""
-    if key == "lang":
-        return st.session_state.get(language.KEY)
-    return "lecture" if st.query_params.get("view") == "lecture" else None

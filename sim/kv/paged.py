@@ -36,6 +36,21 @@ class Paged:
         require(self.num_blocks >= 2, "too_few_blocks", num_blocks=self.num_blocks)
         require(self.block_size >= 1, "block_size_below_one", block_size=self.block_size)
 
+    @classmethod
+    def for_tokens(
+        cls, num_tokens: int, block_size: int = 16, prefix_caching: bool = True
+    ) -> "Paged":
+        """A pool with room for `num_tokens`, rounded up to whole blocks."""
+        return cls(-(-num_tokens // block_size) + 1, block_size, prefix_caching)
+
+    @classmethod
+    def beside(
+        cls, model: Model, gpu: Gpu, block_size: int = 16, prefix_caching: bool = True
+    ) -> "Paged":
+        """The pool that is left on a GPU beside the weights; see `num_kv_blocks`."""
+        blocks = num_kv_blocks(model, gpu, block_size=block_size)
+        return cls(blocks, block_size, prefix_caching)
+
     def open(self) -> "PagedMemory":
         return PagedMemory(self)
 

@@ -1,0 +1,145 @@
+"""Pictures that belong to one idea: what a shared step looks like, where slots spend their time,
+and a run of the server as a timeline and as curves.
+
+They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sim import metrics
+from sim.engine import Run, Step, StepWork
+from sim.slots import SlotGrid
+from ui import charts, theme
+from ui.charts import Panel, Series, Span, TimelineRow
+from ui.language import tr
+
+TIMELINE_ROWS = 36
+LECTURE_ROWS = 16
+MAX_POINTS = 400  # of a curve over time
+SHARES = ("prefill", "decode", "stalled", "held", "free")  # in the order of a bar
+
+
+def contexts(step: Step) -> str:
+    """How long each request's KV is after a step: "24、35、12"."""
+    return tr("、", ", ").join(f"{work.context:,}" for work in step.work)
+
+
+def shared_step(step: Step, large: bool = False) -> go.Figure:
+    """One step twice: tokens end to end for the linear layers, and per request for attention."""
+    ends = np.cumsum([work.num_tokens for work in step.work])
+    together = [
+        Span(_state(work), end - work.num_tokens, end)
+        for work, end in zip(step.work, ends, strict=True)
+    ]
+    rows = [TimelineRow(tr("线性层", "linear layers"), together)]
+    rows += [_attention_row(work) for work in step.work]
+    figure = charts.request_timeline(rows, "token", large=large, height=_height(len(rows), large))
+    for work, span in zip(step.work, together, strict=True):
+        _name_span(figure, 0, span, theme.request_letter(work.request_id), large)
+    return figure
+
+
+def _attention_row(work: StepWork) -> TimelineRow:
+    letter = theme.request_letter(work.request_id)
+    before = work.context - work.num_tokens
+    spans = [Span("cached", 0, before)] if before else []
+    spans.append(Span(_state(work), before, work.context))
+    return TimelineRow(tr(f"{letter} 的注意力", f"attention of {letter}"), spans)
+
+
+def _state(work: StepWork) -> str:
+    return "prefill" if work.is_prefill else "decode"
+
+
+def _name_span(figure: go.Figure, row: int, span: Span, text: str, large: bool) -> None:
+    figure.add_annotation(
+        x=(span.start + span.end) / 2,
+        y=row,
+        text=f"<b>{text}</b>",
+        showarrow=False,
+        yshift=charts.LARGE_TEXT_PX * 1.4 if large else charts.TEXT_PX * 1.4,
+        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+    )
+
+
+def slot_shares(grids: Sequence[tuple[str, SlotGrid]], large: bool = False) -> go.Figure:
+    """Where the slots' time goes: one bar per policy, split by state."""
+    rows = [TimelineRow(name, _stacked(grid.shares)) for name, grid in grids]
+    x_title = tr("占槽位时间的百分比", "% of the slots' time")
+    return charts.request_timeline(rows, x_title, large=large, height=_height(len(rows), large))
+
+
+def _stacked(shares: Mapping[str, float]) -> list[Span]:
+    percents = [shares[state] * 100 for state in SHARES]
+    ends = np.cumsum(percents)
+    return [
+        Span(state, end - percent, end)
+        for state, percent, end in zip(SHARES, percents, ends, strict=True)
+        if percent > 0
+    ]
+
+
+def timeline(run: Run, large: bool = False) -> go.Figure:
+    """The lives of the first few dozen requests: queue, prefill, decode, preempted."""
+    records = metrics.served(run)[: LECTURE_ROWS if large else TIMELINE_ROWS]
+    rows = [
+        TimelineRow(
+            theme.request_letter(record.request.id),
+            [Span(s.kind, s.start_seconds, s.end_seconds) for s in metrics.spans(record)],
+        )
+        for record in records
+    ]
+    return charts.request_timeline(rows, _time_title(), large=large, height=340 if large else 330)
+
+
+def load(run: Run, large: bool = False) -> go.Figure:
+    """Running, waiting and KV use over time, on one axis."""
+    series = run.series
+    requests = [
+        _curve(tr("运行", "running"), series.end_seconds, series.num_running, "decode"),
+        _curve(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue"),
+    ]
+    kv = [_curve("KV", series.end_seconds, series.kv_usage * 100, "cached")]
+    panels = [
+        Panel(tr("请求数", "requests"), requests),
+        Panel(tr("KV 使用率", "KV use"), kv, unit="%", top=105),
+    ]
+    return charts.stacked_time_series(panels, _time_title(), large=large, height=300)
+
+
+def frontier(points: Mapping[int, metrics.Summary], chosen: int, large: bool = False) -> go.Figure:
+    """Throughput against ITL, one point per batch limit, the chosen one marked."""
+    itl = [summary.itl.mean * 1000 for summary in points.values()]
+    throughput = [summary.output_tokens_per_second for summary in points.values()]
+    figure = charts.lines(
+        [Series("", itl, throughput, "decode")],
+        tr("平均 ITL（毫秒）", "mean ITL (ms)"),
+        tr("输出 token/s", "output tokens/s"),
+        large=large,
+        height=260,
+    )
+    here = points[chosen]
+    label = tr(f"上限 {chosen}", f"limit {chosen}")
+    return charts.mark_point(
+        figure, here.itl.mean * 1000, here.output_tokens_per_second, label, large=large
+    )
+
+
+def _curve(name: str, x: np.ndarray, y: np.ndarray, colour: str) -> Series:
+    """A curve thinned for drawing: the highest point of each stretch, so no peak is lost."""
+    if len(x) > MAX_POINTS:
+        stretches = np.array_split(np.arange(len(x)), MAX_POINTS)
+        picked = np.array([stretch[np.argmax(y[stretch])] for stretch in stretches])
+        x, y = x[picked], y[picked]
+    return Series(name, x, y, colour, step=True)
+
+
+def _time_title() -> str:
+    return tr("时间（秒）", "time (s)")
+
+
+def _height(num_rows: int, large: bool) -> int:
+    return 100 + num_rows * (46 if large else 34)
