@@ -1,6 +1,7 @@
 """What a policy decides in one step, and what every policy must be able to answer."""
 
 from collections import deque
+from collections.abc import Sequence as Row
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -53,8 +54,10 @@ class Batch:
         sequence.num_computed_tokens = hit_tokens
         self.admitted.append(Admission(sequence, hit_tokens, sequence.num_preemptions > 0))
 
-    def refuse(self, sequence: Sequence, num_tokens: int, memory: PagedMemory) -> None:
-        needed = memory.num_missing_blocks(sequence, num_tokens)
+    def refuse(
+        self, sequence: Sequence, num_tokens: int, memory: PagedMemory, hits: Row[int] = ()
+    ) -> None:
+        needed = memory.num_missing_blocks(sequence, num_tokens, hits)
         self.refused.append(PoolFull(sequence.id, needed, memory.num_free_blocks))
 
     def rows(self) -> Rows:

@@ -105,7 +105,10 @@ class Chunked:
                 continue
             num_tokens = min(num_tokens, budget)
             if not self._has_room(sequence, hit_tokens + num_tokens, hits, memory):
-                batch.refuse(sequence, hit_tokens + num_tokens, memory)
+                wanted = hit_tokens + num_tokens
+                if self.reserve_full_length:
+                    wanted = sequence.num_tokens
+                batch.refuse(sequence, wanted, memory, hits)
                 break
             running.append(waiting.popleft())
             batch.admit(sequence, hit_tokens)

@@ -66,7 +66,7 @@ class Continuous:
             if num_tokens > budget and batch.work:
                 break
             if not memory.allocate(sequence, sequence.num_tokens, hits):
-                batch.refuse(sequence, sequence.num_tokens, memory)
+                batch.refuse(sequence, sequence.num_tokens, memory, hits)
                 break
             running.append(waiting.popleft())
             batch.admit(sequence, hit_tokens)

@@ -1,15 +1,17 @@
 """Small servers for tests: a clock on which every step takes one second, and a pool in the open."""
 
 from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 from sim.cost import Clock, SimpleClock
 from sim.engine import Setup, Step, steps
-from sim.events import Event
 from sim.kv import Paged, PagedMemory
 from sim.request import Request, Segment, Sequence
 from sim.scheduler import Policy
 
 SECOND = SimpleClock(prefill_tokens_per_second=1e12, decode_seconds_per_step=1.0)
+Kind = TypeVar("Kind")
+
 PLENTY = Paged(num_blocks=2000, block_size=4)
 
 
@@ -17,7 +19,7 @@ PLENTY = Paged(num_blocks=2000, block_size=4)
 class Opened(Paged):
     """A pool that a test can look into while the engine uses it."""
 
-    memories = []  # type: ignore[var-annotated]  # not a field: one list for the class
+    memories: ClassVar[list[PagedMemory]] = []
 
     def open(self) -> PagedMemory:
         memory = super().open()
@@ -48,5 +50,5 @@ def scheduled(step: Step) -> dict[int, int]:
     return {work.request_id: work.num_tokens for work in step.work}
 
 
-def events_of(all_steps: list[Step], kind: type) -> list[Event]:
+def events_of(all_steps: list[Step], kind: type[Kind]) -> list[Kind]:
     return [event for step in all_steps for event in step.events if isinstance(event, kind)]

@@ -1,6 +1,7 @@
 """A request, its contents by block, and how far it has come."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -66,9 +67,7 @@ def test_two_requests_share_exactly_the_full_blocks_of_their_common_prefix(
     shared, own, block_size, cuts
 ):
     edges = [0, *sorted({cut for cut in cuts if cut < shared}), shared]
-    prefix = tuple(
-        Segment(f"part-{start}", end - start) for start, end in zip(edges, edges[1:], strict=False)
-    )
+    prefix = tuple(Segment(f"part-{start}", end - start) for start, end in pairwise(edges))
     one, other = (Request(i, 0.0, shared + own, 1, prefix) for i in (1, 2))
     for index in range((shared + own) // block_size):
         equal = one.block_content(index, block_size) == other.block_content(index, block_size)

@@ -55,12 +55,14 @@ def test_a_gpu_has_the_ridge_and_the_memory_of_its_data_sheet(name):
 
 
 def test_every_row_names_its_source():
-    assert all(row.source for row in [*MODELS.values(), *GPUS.values()])
+    assert all(model.source for model in MODELS.values())
+    assert all(gpu.source for gpu in GPUS.values())
     assert all(gpu.efficiency.source for gpu in GPUS.values())
 
 
 def test_rows_are_found_under_their_own_name():
-    assert all(name == row.name for name, row in [*MODELS.items(), *GPUS.items()])
+    assert list(MODELS) == [model.name for model in MODELS.values()]
+    assert list(GPUS) == [gpu.name for gpu in GPUS.values()]
 
 
 def test_only_the_two_gpus_with_a_measured_run_say_calibrated():
