@@ -272,6 +272,51 @@ def distribution(
     return figure
 
 
+def number_line(
+    low: float,
+    high: float,
+    guess: float,
+    truth: float,
+    labels: tuple[str, str],
+    *,
+    large: bool = False,
+) -> go.Figure:
+    """A guess (above) and what came out (below) on one scale, with the arrow between them."""
+    size = LARGE_TEXT_PX if large else TEXT_PX
+    figure = _figure(round(size * 7.5), large)
+    _style_axes(figure, "", "", large)
+    for at, label, above in ((guess, labels[0], True), (truth, labels[1], False)):
+        figure.add_trace(
+            go.Scatter(
+                x=[at],
+                y=[0],
+                mode="markers+text",
+                text=[label],
+                textposition=_beside(at, low, high, above),
+                cliponaxis=False,
+                marker={
+                    "symbol": "diamond-open" if above else "circle",
+                    "size": size,
+                    "color": NEUTRAL if above else colour(0),
+                    "line": {"width": 3 if above else 0},
+                },
+                hoverinfo="skip",
+            )
+        )
+    mark_arrow(figure, (guess, 0), (truth, 0), "", large)
+    figure.update_xaxes(range=[low, high], nticks=5)
+    figure.update_yaxes(visible=False, range=[-1, 1])
+    figure.update_layout(margin_l=16, margin_t=8)
+    return figure
+
+
+def _beside(at: float, low: float, high: float, above: bool) -> str:
+    """Where a label has room: never over the ends of the scale."""
+    share = (at - low) / (high - low)
+    side = "right" if share < 0.25 else "left" if share > 0.75 else "center"
+    return f"{'top' if above else 'bottom'} {side}"
+
+
 # Marks: what somebody guessed, beside what came out
 
 
@@ -308,6 +353,8 @@ def mark_arrow(
     large: bool = False,
 ) -> go.Figure:
     """A labelled arrow from a guess to what came out; both in the units of the axes."""
+    if start == end:
+        return figure
     figure.add_annotation(
         x=end[0],
         y=end[1],
@@ -680,6 +727,7 @@ __all__ = [
     "lines",
     "mark_arrow",
     "mark_point",
+    "number_line",
     "request_timeline",
     "show",
     "stacked_time_series",

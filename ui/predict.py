@@ -15,7 +15,7 @@ from typing import Literal
 
 import streamlit as st
 
-from ui import state
+from ui import charts, state
 from ui.language import tr
 
 State = Literal["open", "answered", "skipped", "not_asked"]
@@ -95,7 +95,7 @@ def ask(
         if kept["state"] == "open":
             _draw_open(key, question, kind, kept, lecture)
         else:
-            _draw_after(key, question, kind, kept, outcome)
+            _draw_after(key, question, kind, kept, outcome, lecture)
     return Prediction(
         kept["state"], kept["answers"], hides_result=lecture and kept["state"] == "open"
     )
@@ -230,15 +230,29 @@ def _draw_trends(key: str, kind: Trends) -> dict[str, float | str]:
 # The answer, beside what the run gives
 
 
-def _draw_after(key: str, question: str, kind: Kind, kept: dict, outcome: str) -> None:
+def _draw_after(key: str, question: str, kind: Kind, kept: dict, outcome: str, large: bool) -> None:
     answered = kept["state"] == "answered"
     if answered:
         st.markdown(question)
-        st.markdown(comparison(kind, kept["answers"]))
+        _draw_comparison(key, kind, kept["answers"], large)
     if outcome:
         st.markdown(outcome)
     label = tr("重新预测", "Guess again") if answered else tr("还是先猜一猜", "Guess after all")
     _button(key, "again", label, _again, "tertiary")
+
+
+def _draw_comparison(key: str, kind: Kind, answers: Answers, large: bool) -> None:
+    guess = answers.get(VALUE)
+    if not isinstance(kind, Value) or kind.truth is None or not isinstance(guess, int | float):
+        st.markdown(comparison(kind, answers))
+        return
+    labels = (
+        tr("你的预测 ", "your guess ") + _number(kind, guess),
+        tr("算出来 ", "computed ") + _number(kind, kind.truth),
+    )
+    figure = charts.number_line(kind.low, kind.high, guess, kind.truth, labels, large=large)
+    alt = comparison(kind, answers).replace("  \n", tr("；", "; "))
+    charts.show(figure, f"predict-{key}-line", alt)
 
 
 def comparison(kind: Kind, answers: Answers) -> str:
