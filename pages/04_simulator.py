@@ -10,10 +10,9 @@ from sim import scheduler, specs, workload
 from sim.cost import Clock, Roofline, SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
-from sim.request import Request
 from ui import lesson, pictures, predict, runs, traces
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, seconds, significant
+from ui.numbers import count, percent, plain, seconds, significant
 
 LIMITS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 RATES = (0.5, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 30, 40)
@@ -192,16 +191,16 @@ def trace() -> None:
     draw_timeline(setup)
     draw_load(setup)
     chapter.leaves_out("leaves_out", calibration=chapter.words(honesty))
-    numbers: dict[str, Any] = dict(
-        used=count(len(requests)),
-        speed=significant(speed),
-        ttft=seconds(summary.ttft.mean),
-        ttft_p99=seconds(summary.ttft.p99),
-        itl=seconds(summary.itl.p50),
-        itl_p99=seconds(summary.itl.p99),
-        throughput=count(summary.output_tokens_per_second),
-        kv=percent(summary.peak_kv_usage),
-    )
+    numbers: dict[str, Any] = {
+        "used": count(len(requests)),
+        "speed": plain(speed),
+        "ttft": seconds(summary.ttft.mean),
+        "ttft_p99": seconds(summary.ttft.p99),
+        "itl": seconds(summary.itl.p50),
+        "itl_p99": seconds(summary.itl.p99),
+        "throughput": count(summary.output_tokens_per_second),
+        "kv": percent(summary.peak_kv_usage),
+    }
     if read:
         chapter.say("trace_result", rows=count(read.num_rows), **numbers)
     else:

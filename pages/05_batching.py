@@ -20,6 +20,7 @@ PLENTY = Paged(num_blocks=65_536)
 PROMPT_TOKENS = 16
 MEAN_OUTPUT_TOKENS = 30
 QUEUE = (10, 100, 30, 50, 20, 40, 60, 15, 25)  # tokens that A, B, C, ... will write
+PROMPTS = (12, 40, 6, 24, 18, 30, 9, 21, 15)  # and, where it matters, their prompts
 ARRIVALS: dict[str, workload.Arrivals] = {
     "once": workload.BurstArrivals(size=60),
     "trickle": workload.PoissonArrivals(rate=12),
@@ -113,7 +114,7 @@ def compare() -> None:
 def shapes() -> None:
     chapter.say("shapes")
     at = chapter.slide("at", tr("看第几步", "Look at step"), 1, 60, start=11)
-    requests = workload.of_lengths(QUEUE, PROMPT_TOKENS)
+    requests = workload.of_lengths(QUEUE, PROMPTS)
     step = runs.step(served(requests, scheduler.Chunked(max_num_seqs=4)), at)
 
     chapter.draw(
@@ -139,12 +140,13 @@ def sandbox() -> None:
     chapter.say("sandbox")
     slots = chapter.slide("slots", tr("槽位数", "Slots"), 1, 12, start=4)
     num_requests = chapter.slide("requests", tr("请求数", "Requests"), 1, 60, start=24)
-    label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
-    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5)
+    label = tr("长度差异", "Length spread")
+    hint = tr("输出长度的 p99 ÷ 均值", "p99 of the output length ÷ its mean")
+    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, help=hint)
     arrival = chapter.choose(
         "arrival",
         tr("到达", "Arrival"),
-        {"once": tr("同时到", "All at once"), "trickle": tr("陆续到", "One by one")},
+        {"once": tr("同时", "at once"), "trickle": tr("陆续", "spread")},
         start="once",
     )
     requests = workload.on_ticks(

@@ -7,7 +7,7 @@ Arrivals and lengths are small frozen settings that are drawn from a seeded gene
 import csv
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -195,13 +195,13 @@ class Workload:
 
 
 def of_lengths(
-    output_tokens: Iterable[int], prompt_tokens: int = 16, arrival_seconds: float = 0.0
+    output_tokens: Sequence[int], prompt_tokens: int | Sequence[int] = 16
 ) -> tuple[Request, ...]:
-    """A handful of requests by hand: same prompt length and arrival, outputs as given."""
-    return tuple(
-        Request(index, arrival_seconds, prompt_tokens, output)
-        for index, output in enumerate(output_tokens)
-    )
+    """A handful of requests by hand, all there at 0; prompts of one length, or one length each."""
+    if isinstance(prompt_tokens, int):
+        prompt_tokens = [prompt_tokens] * len(output_tokens)
+    pairs = zip(prompt_tokens, output_tokens, strict=True)
+    return tuple(Request(index, 0.0, *lengths) for index, lengths in enumerate(pairs))
 
 
 def on_ticks(requests: Iterable[Request], tick_seconds: float) -> tuple[Request, ...]:

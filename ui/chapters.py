@@ -23,7 +23,8 @@ GROUPS = (
     Group("一次请求", "One request", ("01_pipeline", "02_prefill_decode", "03_latency")),
     Group("许多请求", "Many requests", ("04_simulator", "05_batching")),
     Group("显存", "Memory", ("06_kv_cache", "07_fragmentation", "08_prefix_cache")),
-    Group("更快", "Faster", ("09_chunked_prefill", "10_spec_decode", "11_cuda_graph", "12_quantization")),
+    Group("更快", "Faster", ("09_chunked_prefill", "10_spec_decode", "11_cuda_graph",
+                             "12_quantization")),
     Group("系统与诊断", "Systems and diagnosis", ("13_systems", "14_clinic", "15_quiz")),
 )
 # fmt: on

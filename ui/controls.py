@@ -1,4 +1,4 @@
-"""The controls a page may use: each is in the URL, language-free, clamped, and never loses its value.
+"""The controls a page may use: each in the URL, language-free, clamped, never losing its value.
 
 Every function draws one widget where it is called and returns its value.
 """

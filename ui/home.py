@@ -1,4 +1,4 @@
-"""The home page: a first thing to do, the chapter map, and what a reader will be able to explain."""
+"""The home page: a first thing to do, the chapter map, what a reader will be able to explain."""
 
 from pathlib import Path
 

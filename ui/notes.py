@@ -136,7 +136,9 @@ def step_note(step: Step | None, held: Sequence[int] = (), stalled: Sequence[int
     """
     if step is None:
         return tr("服务器空闲，没有请求。", "The server is idle; nobody is here.")
-    parts = [*_grouped(step), *_standing(step, held, stalled)]
+    parts = [*_grouped(step), *_standing(step, held, stalled)] or [
+        tr("预填充继续", "prefill goes on")
+    ]
     return tr("；".join(parts) + "。", "; ".join(parts) + ".")
 
 
@@ -206,7 +208,7 @@ def _standing(step: Step, held: Sequence[int], stalled: Sequence[int]) -> list[s
             if len(stalled) > 1
             else tr(f"{names(stalled)} 等这次预填充做完", f"{names(stalled)} waits for the prefill")
         )
-    return parts or [tr("预填充继续", "prefill goes on")]
+    return parts
 
 
 # -- errors -----------------------------------------------------------------------------------
@@ -235,7 +237,8 @@ def error(problem: SimError) -> str:
             "The file is not UTF-8 text; comma-separated CSV was expected.",
         ),
         "trace_column_missing": tr(
-            f"第 {line} 行（列名行）缺少列 {column}。需要 TIMESTAMP、ContextTokens、GeneratedTokens。",
+            f"第 {line} 行（列名行）缺少列 {column}。"
+            "需要 TIMESTAMP、ContextTokens、GeneratedTokens。",
             f"Line {line} (column names) lacks the column {column}. "
             "TIMESTAMP, ContextTokens and GeneratedTokens are needed.",
         ),

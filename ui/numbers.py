@@ -14,6 +14,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{max(0, decimals)}f}"
 
 
+def plain(value: float) -> str:
+    """A setting as it stands on its control: 1.0 -> "1", 0.5 -> "0.5"."""
+    return f"{value:g}"
+
+
 def percent(share: float) -> str:
     """0.46667 -> "46.7%"."""
     return f"{share:.1%}" if 0 < share < 1 else f"{share:.0%}"

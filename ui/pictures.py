@@ -45,7 +45,7 @@ def shared_step(step: Step, large: bool = False) -> go.Figure:
 def _attention_row(work: StepWork) -> TimelineRow:
     letter = theme.request_letter(work.request_id)
     before = work.context - work.num_tokens
-    spans = [Span("cached", 0, before)] if before else []
+    spans = [Span("stored", 0, before)] if before else []
     spans.append(Span(_state(work), before, work.context))
     return TimelineRow(tr(f"{letter} 的注意力", f"attention of {letter}"), spans)
 

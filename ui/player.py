@@ -34,6 +34,7 @@ PAINTERS = ("slots",)
 MAX_BYTES = 200_000  # what one set of frames may weigh on its way to the browser
 MAX_STEPS = 32_767  # run lengths travel as int16
 STEPS_PER_SECOND = 4.0  # at speed 1x
+LECTURE_BAR = 76  # px; the line under an act in the lecture view
 
 Events = tuple[tuple[str, ...], ...]
 
@@ -86,7 +87,7 @@ def show(
     large: bool = False,
     step: int | None = None,
     steps_per_second: float = STEPS_PER_SECOND,
-    below: int = 16,
+    below: int = LECTURE_BAR,
 ) -> int:
     """Draw the player; the answer is the step at which it last stood still (counted from 0).
 

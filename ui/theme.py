@@ -31,6 +31,7 @@ MEANINGS: dict[str, Meaning] = {
     "stalled": Meaning("#a05c93", "horizontal", "等别人预填充", "waits for a prefill"),
     "preempted": Meaning("#c4457c", "vertical", "被抢占", "preempted"),
     "cached": Meaning("#008f68", "dots", "缓存命中", "cached"),
+    "stored": Meaning("#4f8a8b", "dots", "已存的 KV", "stored KV"),
     "free": Meaning("#848b94", "outline", "空", "empty"),
 }
 

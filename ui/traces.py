@@ -1,4 +1,4 @@
-"""An uploaded trace: hostile until it is read; a bad one gets a message, the last good one stays."""
+"""An uploaded trace is hostile until read: a bad one gets a message, the last good one stays."""
 
 import streamlit as st
 
