@@ -34,7 +34,7 @@ PAINTERS = ("slots",)
 MAX_BYTES = 200_000  # what one set of frames may weigh on its way to the browser
 MAX_STEPS = 32_767  # run lengths travel as int16
 STEPS_PER_SECOND = 4.0  # at speed 1x
-LECTURE_BAR = 76  # px; the line under an act in the lecture view
+LECTURE_BAR = 58  # px; the line under an act in the lecture view
 
 Events = tuple[tuple[str, ...], ...]
 

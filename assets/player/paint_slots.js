@@ -4,6 +4,7 @@
 // `layoutSlots` is arithmetic, `paintSlots` draws; neither knows the page, so both run in node with a fake context.
 
 const TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000];
+const LETTER_HEIGHT = 0.72; // of the text size: a capital letter just fits
 
 // Everything's place in CSS pixels.  `room` is the height we may use, `size` the text size, `widthOf(text)` measures.
 export function layoutSlots(frames, { width, room, size, widthOf }) {
@@ -18,9 +19,9 @@ function stack(frames, { width, room, size, widthOf }, dense) {
   const gutter = Math.max(widthOf(frames.words.axis), ...labels.map(widthOf)) + 10;
   const left = Math.ceil(Math.min(Math.max(gutter, 28), width * 0.25));
   const right = width - 2;
-  const titleHeight = Math.round(size * (dense ? 1.7 : 1.9));
+  const titleHeight = Math.round(size * (dense ? 1.55 : 1.9));
   const waitingHeight = dense ? 0 : Math.round(size * 2);
-  const axisHeight = Math.round(size * (dense ? 1.5 : 1.8));
+  const axisHeight = Math.round(size * (dense ? 1.4 : 1.8));
   const gap = Math.round(size * (dense ? 0.2 : 0.7)); // between two grids
   const air = dense ? 3 : 0; // between the last row and the axis
   const fixed = frames.grids.length * (titleHeight + waitingHeight + gap) - gap + air + axisHeight;
@@ -132,7 +133,7 @@ function paintRow(c, frames, spans, shown, y, layout, look) {
     const owner = spans[first].owner;
     let last = first;
     while (owner >= 0 && last + 1 < spans.length && spans[last + 1].owner === owner) last++;
-    const letter = height >= layout.size - 1 ? frames.requests[owner] : null;
+    const letter = height >= layout.size * LETTER_HEIGHT ? frames.requests[owner] : null;
     const room = letter ? look.widthOfBold(letter) + 6 : 0;
     const home = letter ? spans.findIndex((span, at) => at >= first && (span.to - span.from) * layout.cell >= room) : -1;
     let named = !letter;

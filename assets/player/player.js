@@ -12,6 +12,8 @@ const PAINTERS = { slots: { layout: layoutSlots, paint: paintSlots, cellAt } };
 const PLAYERS = new WeakMap(); // parentElement -> what the reader has done there
 const NOTIFY_MS = 300; // stepping fast tells the server once
 const NOTICE_MS = 6000;
+const MOST_NOTE_LINES = 4;
+const SETTLE_MS = [150, 500, 1500]; // what stands above the player may come later than the player
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 
 // Shared by all players of the page, however often this file is loaded: who was touched last, where each one stood.
@@ -27,6 +29,7 @@ export default function mount({ parentElement, data, setStateValue }) {
   wire(player);
   drawLegend(player);
   fit(player);
+  if (data.large) for (const delay of SETTLE_MS) setTimeout(() => fitAgain(player), delay);
   SHARED.all.add(player);
   SHARED.onKey = onKey; // the newest load answers the keys
   return () => unmount(player, parentElement);
@@ -291,6 +294,16 @@ function newCanvas(width, height) {
   return Object.assign(document.createElement("canvas"), { width, height });
 }
 
+function measure(font) {
+  const context = newCanvas(1, 1).getContext("2d");
+  context.font = font;
+  const known = new Map();
+  return (string) => {
+    if (!known.has(string)) known.set(string, context.measureText(string).width);
+    return known.get(string);
+  };
+}
+
 // Theme colours, fonts and fills, once per theme, size and screen density.
 function makeLook(player, ratio) {
   const { root, data } = player;
@@ -318,15 +331,6 @@ function makeLook(player, ratio) {
     ink: inkOn(state.colour),
     fill: makeFill(state, look.background, ratio, newCanvas),
   }));
-  const measure = (font) => {
-    const context = newCanvas(1, 1).getContext("2d");
-    context.font = font;
-    const known = new Map();
-    return (string) => {
-      if (!known.has(string)) known.set(string, context.measureText(string).width);
-      return known.get(string);
-    };
-  };
   look.widthOf = measure(look.font);
   look.widthOfBold = measure(look.bold);
   return look;
@@ -347,7 +351,8 @@ function fit(player) {
   if (!width) return;
   const ratio = devicePixelRatio || 1;
   player.look = makeLook(player, ratio);
-  const room = roomFor(player);
+  reserveNote(player, width);
+  const room = (player.room = roomFor(player));
   const { widthOf, size } = player.look;
   player.layout = player.painter.layout(player.frames, { width, room, size, widthOf });
   const { left, cell, height } = player.layout;
@@ -360,6 +365,19 @@ function fit(player) {
   player.scrub.style.setProperty("--from", `${left + cell}px`);
   player.scrub.style.setProperty("--span", `${player.last * cell}px`);
   draw(player);
+}
+
+function fitAgain(player) {
+  if (player.root.isConnected && Math.abs(roomFor(player) - player.room) > 1) fit(player);
+}
+
+// As many lines as the longest note needs, so that nothing below it jumps while playing.
+function reserveNote(player, width) {
+  const note = player.find(".note");
+  const widthOf = measure(`${getComputedStyle(note).fontSize} ${getComputedStyle(note).fontFamily}`);
+  const linesOf = (text) => text.split("\n").reduce((sum, line) => sum + Math.max(Math.ceil(widthOf(line) / width), 1), 0);
+  const lines = Math.max(...[...new Set(player.frames.notes)].map(linesOf));
+  note.style.setProperty("--lines", Math.min(lines, MOST_NOTE_LINES));
 }
 
 function paintPicture(player) {
@@ -532,6 +550,7 @@ function onKey(event) {
   const owner = event.key === " " ? OWNS_SPACE : OWNS_ARROWS;
   if (target.closest(owner)) return;
   event.preventDefault();
+  if (event.key === " " && event.repeat) return;
   const jumps = event.shiftKey && { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
   ACTIONS[jumps || KEYS[event.key]](player);
 }
