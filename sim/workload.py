@@ -7,6 +7,7 @@ Arrivals and lengths are small frozen settings that are drawn from a seeded gene
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -228,6 +229,7 @@ def scaled(requests: Iterable[Request], speed: float) -> tuple[Request, ...]:
 
 AZURE_COLUMNS = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
 MAX_TOKENS_PER_REQUEST = 10_000_000
+_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -248,11 +250,7 @@ def read_azure(text: str, limit: int | None = None) -> Trace:
         SimError: `trace_column_missing`, `trace_bad_value`, `trace_empty`; each names line (from
             1), column and what was expected.
     """
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
-    try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise SimError("trace_not_csv", line=reader.line_num, reason=str(error)) from error
+    rows = _rows(text.removeprefix("\ufeff"))
     require(bool(rows), "trace_empty", expected=",".join(AZURE_COLUMNS))
     (header_line, header), body = rows[0], rows[1:]
     columns = [cell.strip() for cell in header]
@@ -277,6 +275,19 @@ def read_azure(text: str, limit: int | None = None) -> Trace:
     return Trace(requests, len(read))
 
 
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """(line on which it begins, cells) of every row that says something."""
+    reader, rows, line = csv.reader(io.StringIO(text)), [], 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((line, row))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise SimError("trace_not_csv", line=line, reason=str(error)) from error
+    return rows
+
+
 def _cell(row: list[str], index: int, line: int, column: str) -> str:
     if index >= len(row):
         raise SimError("trace_bad_value", line=line, column=column, value="", expected="present")
@@ -285,10 +296,11 @@ def _cell(row: list[str], index: int, line: int, column: str) -> str:
 
 def _timestamp(cell: str, line: int) -> float:
     """Seconds; the trace has seven digits after the point, one more than `datetime` reads."""
-    whole, _, fraction = cell.partition(".")
+    found = _TIMESTAMP.fullmatch(cell)
     try:
-        seconds = datetime.fromisoformat(f"{whole}+00:00").timestamp()
-        return seconds + (float(f"0.{fraction}") if fraction else 0.0)
+        whole, fraction, offset = found.groups() if found else ("", None, None)
+        seconds = datetime.fromisoformat(whole + (offset or "+00:00")).timestamp()
+        return seconds + float(fraction or 0)
     except ValueError:
         raise SimError(
             "trace_bad_value", line=line, column="TIMESTAMP", value=cell[:40], expected="timestamp"
