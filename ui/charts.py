@@ -10,6 +10,7 @@ A figure is made by one function (`lines`, `request_timeline`, `stacked_time_ser
 those who do not see it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -33,7 +34,7 @@ CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "resp
 
 PANEL_GAP = 0.11  # between stacked panels, as a share of the height
 ROW_PX = 18  # height of one request in the timeline
-MAX_LABELS = 25  # in the timeline: with more requests, every second or third is labelled
+FRAME_PX = 90  # of a timeline's height: legend, axis and its title
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)
 LONG_NAME = 12  # letters; a longer name at the end of a curve takes two lines
@@ -186,12 +187,12 @@ def request_timeline(
     height: int | None = None,
 ) -> go.Figure:
     """One line per request: what it was doing when.  One trace per state, each with a pattern."""
-    figure = _figure(height or 90 + max(len(rows), 4) * ROW_PX, large)
+    figure = _figure(height or FRAME_PX + max(len(rows), 4) * ROW_PX, large)
     states = [state for state in theme.MEANINGS if any(_has(row, state) for row in rows)]
     for state in states:
         figure.add_trace(_timeline_trace(rows, state))
     _style_axes(figure, x_title, "", large)
-    every = max(1, -(-len(rows) // (MAX_LABELS // (2 if large else 1))))
+    every = _every(len(rows), figure.layout.height - FRAME_PX, large)
     figure.update_yaxes(
         range=[len(rows) - 0.4, -0.6],
         tickvals=list(range(0, len(rows), every)),
@@ -283,7 +284,7 @@ def number_line(
 ) -> go.Figure:
     """A guess (above) and what came out (below) on one scale, with the arrow between them."""
     size = LARGE_TEXT_PX if large else TEXT_PX
-    figure = _figure(round(size * 7.5), large)
+    figure = _figure(round(size * 6.5), large)
     _style_axes(figure, "", "", large)
     for at, label, above in ((guess, labels[0], True), (truth, labels[1], False)):
         figure.add_trace(
@@ -306,7 +307,7 @@ def number_line(
     mark_arrow(figure, (guess, 0), (truth, 0), "", large)
     figure.update_xaxes(range=[low, high], nticks=5)
     figure.update_yaxes(visible=False, range=[-1, 1])
-    figure.update_layout(margin_l=16, margin_t=8)
+    figure.update_layout(margin={"l": 16, "t": 0, "b": 0})
     return figure
 
 
@@ -614,6 +615,12 @@ def _pattern(name: str | int) -> str:
 
 def _has(row: TimelineRow, state: str) -> bool:
     return any(span.state == state for span in row.spans)
+
+
+def _every(num_rows: int, plot_px: float, large: bool) -> int:
+    """Label every row, every second, ...: as many as stand clear of each other."""
+    label_px = 1.25 * (LARGE_TEXT_PX if large else TEXT_PX)
+    return max(1, math.ceil(num_rows * label_px / max(plot_px, label_px)))
 
 
 def _timeline_trace(rows: Sequence[TimelineRow], state: str) -> go.Bar:

@@ -17,6 +17,7 @@ import streamlit as st
 
 from ui import charts, state
 from ui.language import tr
+from ui.numbers import significant
 
 State = Literal["open", "answered", "skipped", "not_asked"]
 Answers = Mapping[str, float | str]
@@ -210,21 +211,23 @@ def _draw_choice(key: str, question: str, kind: Choice) -> dict[str, float | str
 
 
 def _draw_trends(key: str, kind: Trends) -> dict[str, float | str]:
-    answers: dict[str, float | str] = {}
-    for metric, words in kind.metrics.items():
-        code = st.radio(
-            words,
-            list(TRENDS),
-            index=None,
-            horizontal=True,
-            format_func=trend_words,
-            key=_widget(key, metric),
-            on_change=_draft,
-            args=(key, metric),
-        )
-        if code is not None:
-            answers[metric] = code
-    return answers
+    with st.container(horizontal=True, gap="medium", key=f"predict-trends-{key}"):
+        codes = {metric: _draw_trend(key, metric, words) for metric, words in kind.metrics.items()}
+    return {metric: code for metric, code in codes.items() if code is not None}
+
+
+def _draw_trend(key: str, metric: str, words: str) -> str | None:
+    return st.radio(
+        words,
+        list(TRENDS),
+        index=None,
+        horizontal=True,
+        format_func=trend_words,
+        key=_widget(key, metric),
+        width="content",
+        on_change=_draft,
+        args=(key, metric),
+    )
 
 
 # The answer, beside what the run gives
@@ -248,7 +251,7 @@ def _draw_comparison(key: str, kind: Kind, answers: Answers, large: bool) -> Non
         return
     labels = (
         tr("你的预测 ", "your guess ") + _number(kind, guess),
-        tr("算出来 ", "computed ") + _number(kind, kind.truth),
+        tr("算出来 ", "computed ") + _with_unit(significant(kind.truth), kind.unit),
     )
     figure = charts.number_line(kind.low, kind.high, guess, kind.truth, labels, large=large)
     alt = comparison(kind, answers).replace("  \n", tr("；", "; "))
@@ -259,10 +262,11 @@ def comparison(kind: Kind, answers: Answers) -> str:
     """Guess and result side by side, in Markdown."""
     match kind:
         case Value():
-            return _compare(_number(kind, answers.get(VALUE)), _number(kind, kind.truth))
+            truth = "" if kind.truth is None else _with_unit(significant(kind.truth), kind.unit)
+            return _compare(_number(kind, answers.get(VALUE)), truth)
         case Choice():
-            guess, truth = answers.get(VALUE), kind.truth
-            return _compare(kind.options.get(str(guess), ""), kind.options.get(truth or "", ""))
+            codes = (str(answers.get(VALUE, "")), kind.truth or "")
+            return _compare(*(kind.options.get(code, "") for code in codes))
         case Trends():
             return _compare_trends(kind, answers)
 
@@ -270,8 +274,11 @@ def comparison(kind: Kind, answers: Answers) -> str:
 def _number(kind: Value, number: float | str | None) -> str:
     if number is None:
         return ""
-    space = "" if kind.unit == "%" else " "
-    return f"{float(number):,.{kind.digits}f}{space}{kind.unit}".strip()
+    return _with_unit(f"{float(number):,.{kind.digits}f}", kind.unit)
+
+
+def _with_unit(number: str, unit: str) -> str:
+    return f"{number}{unit}" if unit in ("", "%") else f"{number} {unit}"
 
 
 def _compare(guess: str, truth: str) -> str:
