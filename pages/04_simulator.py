@@ -120,7 +120,9 @@ def hook() -> None:
 @chapter.act("explore", tr("整台服务器", "The whole server"))
 def explore() -> None:
     chapter.say("explore")
-    num_requests = chapter.slide("requests", tr("请求数", "Requests"), 1, 400, start=120)
+    num_requests = chapter.slide(
+        "requests", tr("请求数", "Requests"), 1, 400, start=120, advanced=chapter.large
+    )
     rate = chapter.pick("rate", tr("每秒到达", "Arrivals per s"), RATES, start=8)
     prompt = chapter.pick("prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500)
     output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200)
@@ -217,7 +219,7 @@ def check() -> None:
 def choose_machine() -> tuple[Clock, Paged, str]:
     """How fast the server is, how much KV it holds, and which line says how far to trust it."""
     names = {name: name for name in specs.GPUS} | {SPEEDS: tr("直接给速度", "speeds, directly")}
-    gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM")
+    gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", advanced=chapter.large)
     if gpu_name == SPEEDS:
         label = tr("预填充 token/s", "Prefill tokens/s")
         prefill = chapter.pick("prefill", label, PREFILLS, start=10_000)
@@ -226,7 +228,9 @@ def choose_machine() -> tuple[Clock, Paged, str]:
         room = chapter.pick("pool", label, KV_TOKENS, start=64_000, advanced=True)
         return SimpleClock.of_milliseconds(prefill, decode), Paged.for_tokens(room), "simple_clock"
     models = {name: name for name in specs.MODELS}
-    model_name = chapter.choose("model", tr("模型", "Model"), models, start="Llama-3.1-8B")
+    model_name = chapter.choose(
+        "model", tr("模型", "Model"), models, start="Llama-3.1-8B", advanced=chapter.large
+    )
     gpu, model = specs.GPUS[gpu_name], specs.MODELS[model_name]
     honesty = "calibrated" if gpu.efficiency.calibrated else "uncalibrated"
     return Roofline(model, gpu), Paged.beside(model, gpu), honesty

@@ -32,7 +32,7 @@ NEUTRAL = "#808080"  # 3:1 on both backgrounds, and no meaning of its own
 TRANSPARENT = "rgba(0,0,0,0)"
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
 
-PANEL_GAP = 0.11  # between stacked panels, as a share of the height
+OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis title
 ROW_PX = 18  # height of one request in the timeline
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title
 MAX_CURVE_POINTS = 400
@@ -101,13 +101,27 @@ class Sample:
     dash: Dash = "solid"
 
 
-def show(figure: go.Figure, key: str, alt: str, height: int | None = None) -> None:
-    """Draw a figure where called.  `alt` says what it shows, for readers who hear the page."""
+def show(
+    figure: go.Figure, key: str, alt: str, height: int | None = None, fill: bool = False
+) -> None:
+    """Draw a figure where called.  `alt` says what it shows, for readers who hear the page.
+
+    `fill` gives it the height its surroundings leave, as in the lecture view.
+    """
     if not alt.strip():
         raise ValueError(f"chart {key!r} needs a text alternative")
     if height is not None:
         figure.update_layout(height=height)
-    st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=CONFIG)
+    if fill:
+        figure.update_layout(height=None, autosize=True)
+    st.plotly_chart(
+        figure,
+        key=key,
+        alt=alt,
+        theme="streamlit",
+        config=CONFIG,
+        height="stretch" if fill else "content",
+    )
 
 
 # Figures
@@ -217,7 +231,7 @@ def stacked_time_series(
     size = LARGE_TEXT_PX if large else TEXT_PX
     figure = _figure(height or 60 + len(panels) * (150 if large else 125), large)
     _style_axes(figure, x_title, "", large)
-    gap = PANEL_GAP + (0.04 if large else 0)
+    gap = 2 * size / (figure.layout.height - OUTSIDE_PX)  # room for the title of the lower panel
     share = (1 - gap * (len(panels) - 1)) / len(panels)
     layout: dict[str, object] = {}
     for number, panel in enumerate(panels):
@@ -235,9 +249,10 @@ def stacked_time_series(
         _write_above(figure, _panel_title(panel), top, size)
         if len(panel.series) > 1:
             _name_ends(figure, panel.series, (0, high), False, large, axis, share)
+    times = [0.0, *(_x_range([one for panel in panels for one in panel.series], False) or [1.0])]
     layout["xaxis"] = {
         "anchor": "y" if len(panels) == 1 else f"y{len(panels)}",
-        "range": _x_range([one for panel in panels for one in panel.series], False),
+        "range": [min(times), max(times)],
     }
     figure.update_layout(**layout, hovermode="x", hoversubplots="axis")
     return figure
@@ -307,7 +322,7 @@ def number_line(
     mark_arrow(figure, (guess, 0), (truth, 0), "", large)
     figure.update_xaxes(range=[low, high], nticks=5)
     figure.update_yaxes(visible=False, range=[-1, 1])
-    figure.update_layout(margin={"l": 16, "t": 0, "b": 0})
+    figure.update_layout(margin={"l": 16, "t": 0, "b": round(size * 1.8)})
     return figure
 
 
@@ -536,7 +551,7 @@ def _name_ends(
 ) -> None:
     """The name of each curve right of its last point; names that would touch are moved apart."""
     size = LARGE_TEXT_PX if large else TEXT_PX
-    plot_px = (figure.layout.height - 80) * share
+    plot_px = (figure.layout.height - OUTSIDE_PX) * share
     scale = np.log10 if log_y else float
     low, high = float(scale(y_range[0])), float(scale(y_range[1]))
     ends = [float(scale(float(one.y[-1]))) for one in series]

@@ -103,7 +103,7 @@ class Chapter:
             self._lecture_bar(act)
         else:
             self._onward(act)
-            glossary.mount()
+        glossary.mount()
         state.write()
 
     # -- saying -----------------------------------------------------------------------------
@@ -205,6 +205,7 @@ class Chapter:
     def play(self, frames: player.Frames, key: str, **more: Any) -> int:
         """The step player; the answer is the step at which the reader stands still."""
         step = state.parameter("step")
+        self._at.has_figure = True
         with self._at.figure:
             return player.show(
                 frames,
@@ -225,8 +226,11 @@ class Chapter:
         """A chart.  While the question `after` is open it would give the answer away: not yet."""
         if after is not None and after.state == "open":
             return
+        if self.large and self._at.has_figure:
+            return  # one figure fits a screen in the lecture hall: the act's first
+        self._at.has_figure = True
         with self._at.figure:
-            charts.show(figure, f"{self.here.stem}-{key}", alt, height)
+            charts.show(figure, f"{self.here.stem}-{key}", alt, height, fill=self.large)
 
     def cards(self, cards: Sequence[Card]) -> None:
         """The numbers of a result, in one row."""
@@ -322,6 +326,7 @@ class _Places:
 
     def __init__(self, large: bool):
         self._popover: DeltaGenerator | None = None
+        self.has_figure = False
         if large:
             self.whole = st.container(key="lecture-act", gap="small")
             with self.whole:

@@ -17,8 +17,11 @@ MAX_NAMES = 6  # a longer list is cut, with the rest as a number
 def names(request_ids: Iterable[int]) -> str:
     """Requests by letter: "A、C" or "A, C"; long lists end in a number."""
     letters = [request_letter(who) for who in request_ids]
-    shown = tr("、", ", ").join(letters[:MAX_NAMES])
     rest = len(letters) - MAX_NAMES
+    if rest <= 0 and len(letters) > 1:
+        last = letters.pop()
+        return tr("、".join([*letters, last]), f"{', '.join(letters)} and {last}")
+    shown = tr("、", ", ").join(letters[:MAX_NAMES])
     return shown + tr(f" 等 {len(letters)} 个", f" and {rest} more") if rest > 0 else shown
 
 

@@ -17,7 +17,7 @@ from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr
 
 TIMELINE_ROWS = 36
-LECTURE_ROWS = 16
+LECTURE_ROWS = 28
 MAX_POINTS = 400  # of a curve over time
 SHARES = ("prefill", "decode", "stalled", "held", "free")  # in the order of a bar
 
@@ -92,7 +92,7 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
         )
         for record in records
     ]
-    return charts.request_timeline(rows, _time_title(), large=large, height=340 if large else 330)
+    return charts.request_timeline(rows, _time_title(), large=large, height=210 if large else 330)
 
 
 def load(run: Run, large: bool = False) -> go.Figure:

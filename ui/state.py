@@ -102,6 +102,7 @@ def moved() -> None:
 def set_value(key: str, value: Any, default: Any) -> None:
     """Move a control from code, in a callback."""
     moved()
+    st.query_params.pop("step", None)
     st.session_state.pop(_widget(key), None)
     settle(key, value, default)
 
