@@ -35,6 +35,7 @@ CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "resp
 OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis title
 ROW_PX = 18  # height of one request in the timeline
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title
+ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)
 LONG_NAME = 12  # letters; a longer name at the end of a curve takes two lines
@@ -152,7 +153,7 @@ def lines(
     if log_y:
         figure.update_yaxes(**_log_ticks([one.y for one in series], large))
     if len(series) > 1 and name_ends:
-        _name_ends(figure, series, (low, high), log_y, large)
+        _name_curves(figure, series, (low, high), log_y, large)
     return figure
 
 
@@ -231,13 +232,14 @@ def stacked_time_series(
     size = LARGE_TEXT_PX if large else TEXT_PX
     figure = _figure(height or 60 + len(panels) * (150 if large else 125), large)
     _style_axes(figure, x_title, "", large)
-    gap = 2 * size / (figure.layout.height - OUTSIDE_PX)  # room for the title of the lower panel
+    gap = 2.6 * size / (figure.layout.height - OUTSIDE_PX)  # room for the title of the lower panel
     share = (1 - gap * (len(panels) - 1)) / len(panels)
     layout: dict[str, object] = {}
     for number, panel in enumerate(panels):
         top = 1 - number * (share + gap)
         axis = "y" if number == 0 else f"y{number + 1}"
         high = panel.top if panel.top is not None else _y_range(panel.series, False)[1]
+        high *= ROOM_FOR_NAMES if panel.top is None and len(panel.series) > 1 else 1
         layout[axis.replace("y", "yaxis")] = {
             **_y_axis(large),
             "domain": [max(top - share, 0), top],
@@ -248,7 +250,7 @@ def stacked_time_series(
             figure.add_trace(_line(one, large).update(yaxis=axis, xaxis="x"))
         _write_above(figure, _panel_title(panel), top, size)
         if len(panel.series) > 1:
-            _name_ends(figure, panel.series, (0, high), False, large, axis, share)
+            _name_curves(figure, panel.series, (0, high), False, large, axis, share)
     times = [0.0, *(_x_range([one for panel in panels for one in panel.series], False) or [1.0])]
     layout["xaxis"] = {
         "anchor": "y" if len(panels) == 1 else f"y{len(panels)}",
@@ -299,7 +301,7 @@ def number_line(
 ) -> go.Figure:
     """A guess (above) and what came out (below) on one scale, with the arrow between them."""
     size = LARGE_TEXT_PX if large else TEXT_PX
-    figure = _figure(round(size * 6.5), large)
+    figure = _figure(round(size * 7), large)
     _style_axes(figure, "", "", large)
     for at, label, above in ((guess, labels[0], True), (truth, labels[1], False)):
         figure.add_trace(
@@ -322,7 +324,7 @@ def number_line(
     mark_arrow(figure, (guess, 0), (truth, 0), "", large)
     figure.update_xaxes(range=[low, high], nticks=5)
     figure.update_yaxes(visible=False, range=[-1, 1])
-    figure.update_layout(margin={"l": 16, "t": 0, "b": round(size * 1.8)})
+    figure.update_layout(margin={"l": 16, "t": 0, "b": round(size * 2.6)})
     return figure
 
 
@@ -486,7 +488,7 @@ def _write_above(figure: go.Figure, text: str, y: float, size: int) -> None:
         yref="paper",
         xanchor="left",
         yanchor="bottom",
-        yshift=4,
+        yshift=1,
         showarrow=False,
         font_size=size,
     )
@@ -540,7 +542,7 @@ def _y_range(series: Sequence[Series], log: bool) -> tuple[float, float]:
     return min(0.0, float(values.min()) if len(values) else 0), high * 1.08 or 1
 
 
-def _name_ends(
+def _name_curves(
     figure: go.Figure,
     series: Sequence[Series],
     y_range: tuple[float, float],
@@ -549,29 +551,63 @@ def _name_ends(
     axis: str = "y",
     share: float = 1,
 ) -> None:
-    """The name of each curve right of its last point; names that would touch are moved apart."""
+    """The name of each curve beside it: at its end, or at its peak where ends fall together."""
     size = LARGE_TEXT_PX if large else TEXT_PX
     plot_px = (figure.layout.height - OUTSIDE_PX) * share
     scale = np.log10 if log_y else float
     low, high = float(scale(y_range[0])), float(scale(y_range[1]))
-    ends = [float(scale(float(one.y[-1]))) for one in series]
-    wanted = [(end - low) / (high - low) * plot_px for end in ends]
+    ends = [(float(scale(float(one.y[-1]))) - low) / (high - low) * plot_px for one in series]
+    if float(np.diff(np.sort(ends)).min()) < size / 2:
+        _name_peaks(figure, series, log_y, size, axis)
+    else:
+        _name_ends(figure, series, ends, log_y, large, axis)
+
+
+def _name_peaks(
+    figure: go.Figure, series: Sequence[Series], log_y: bool, size: int, axis: str
+) -> None:
+    for one in series:
+        peak = int(np.nanargmax(np.asarray(one.y, dtype=float)))
+        top = float(one.y[peak])
+        figure.add_annotation(
+            text=one.name,
+            x=float(one.x[peak]),
+            y=float(np.log10(top)) if log_y else top,
+            yref=axis,
+            xanchor="left" if peak < len(one.x) / 2 else "right",
+            yanchor="bottom",
+            showarrow=False,
+            font_size=size,
+        )
+
+
+def _name_ends(
+    figure: go.Figure,
+    series: Sequence[Series],
+    ends_px: Sequence[float],
+    log_y: bool,
+    large: bool,
+    axis: str,
+) -> None:
+    """Right of the last points; names that would touch are moved apart."""
+    size = LARGE_TEXT_PX if large else TEXT_PX
     names = [_two_lines(one.name) for one in series]
     tallest = 1 + max(name.count("<br>") for name in names)
-    places = _apart(wanted, size * 1.2 * tallest)
-    for one, name, end, at, place in zip(series, names, ends, wanted, places, strict=True):
+    places = _apart(ends_px, size * 1.2 * tallest)
+    for one, name, end, place in zip(series, names, ends_px, places, strict=True):
+        last = float(one.y[-1])
         figure.add_annotation(
             text=name,
             x=1,
             xref="paper",
-            y=end,
+            y=float(np.log10(last)) if log_y else last,
             yref=axis,
-            yshift=place - at,
+            yshift=place - end,
             xanchor="left",
             xshift=8,
             showarrow=False,
             align="left",
-            font={"size": size},
+            font_size=size,
         )
         figure.add_trace(_end_mark(one, axis, large))
     widest = max(text_width(part, size) for name in names for part in name.split("<br>"))
