@@ -1,0 +1,151 @@
+"""Charts: one style for both themes, few traces, told apart without colour."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ui import charts, theme
+from ui.charts import Panel, Sample, Series, Span, TimelineRow
+
+ROWS = [
+    TimelineRow("A", [Span("queue", 0, 1), Span("prefill", 1, 2), Span("decode", 2, 9)]),
+    TimelineRow("B", [Span("prefill", 0, 1), Span("decode", 1, 4), Span("preempted", 4, 6)]),
+]
+TWO_CURVES = [Series("up", [0, 1], [0, 1]), Series("down", [0, 1], [1, 0.5], 1, dash="dash")]
+FIGURES = {
+    "lines": lambda large: charts.lines(TWO_CURVES, "x", "y", large=large),
+    "bars": lambda large: charts.bars(["A", "B"], [1, 2], "s", large=large),
+    "timeline": lambda large: charts.request_timeline(ROWS, "s", large=large),
+    "stacked": lambda large: charts.stacked_time_series(
+        [Panel("requests", TWO_CURVES), Panel("KV", TWO_CURVES[:1], "%", top=100)],
+        "s",
+        large=large,
+    ),
+    "distribution": lambda large: charts.distribution(
+        [Sample("A", [1, 2, 3]), Sample("B", [2, 4, 9], 1)], "s", large=large
+    ),
+    "number_line": lambda large: charts.number_line(0, 100, 60, 46.7, ("guess", "computed")),
+}
+every_figure = pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+
+
+@every_figure
+def test_backgrounds_are_transparent_and_text_has_no_colour_of_its_own(draw):
+    layout = draw(False).layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == charts.TRANSPARENT
+    assert layout.font.color is None
+    assert layout.xaxis.tickfont.color is None
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name != "number_line"])
+def test_text_is_18_px_in_the_lecture_hall_and_14_px_elsewhere(name):
+    for large, size in ((False, 14), (True, 18)):
+        figure = FIGURES[name](large)
+        assert figure.layout.font.size == size
+        assert figure.layout.xaxis.tickfont.size == size
+        assert {note.font.size for note in figure.layout.annotations} <= {size}
+
+
+@every_figure
+def test_a_finger_scrolls_the_page_and_not_the_chart(draw):
+    figure = draw(False)
+    assert figure.layout.dragmode is False
+    assert figure.layout.xaxis.fixedrange
+
+
+def test_the_timeline_has_one_trace_per_state_whatever_the_number_of_requests():
+    figure = charts.request_timeline(ROWS * 20, "s")
+    assert [trace.name for trace in figure.data] == ["排队", "预填充", "解码", "被抢占"]
+
+
+def test_the_states_of_a_timeline_differ_by_pattern():
+    figure = charts.request_timeline(ROWS, "s")
+    patterns = [trace.marker.pattern.shape for trace in figure.data]
+    assert len(set(patterns)) == len(patterns)
+
+
+def test_every_pattern_of_the_theme_can_be_drawn():
+    assert {meaning.pattern for meaning in theme.MEANINGS.values()} <= set(charts.PATTERNS)
+
+
+def test_timeline_bars_stand_where_their_spans_are():
+    decode = charts.request_timeline(ROWS, "s").data[2]
+    assert list(decode.base) == [2, 1]
+    assert list(decode.x) == [7, 3]
+    assert list(decode.y) == [0, 1]
+
+
+@pytest.mark.parametrize("num_rows", [1, 8, 36, 300])
+def test_row_labels_of_a_timeline_stand_clear_of_each_other(num_rows):
+    figure = charts.request_timeline([ROWS[0]] * num_rows, "s", height=330)
+    shown = len(figure.layout.yaxis.tickvals)
+    assert 1 <= shown <= (330 - charts.FRAME_PX) / charts.TEXT_PX
+
+
+def test_curves_are_named_at_their_ends():
+    figure = charts.lines(TWO_CURVES, "x", "y")
+    names = [note for note in figure.layout.annotations if note.text in ("up", "down")]
+    assert [note.xref for note in names] == ["paper", "paper"]
+    assert figure.layout.showlegend is False
+
+
+def test_curves_that_end_together_are_named_at_their_peaks():
+    early, late = Series("early", [0, 1, 9], [5, 0, 0]), Series("late", [0, 8, 9], [0, 3, 0])
+    figure = charts.lines([early, late], "x", "y")
+    peaks = {note.text: (note.x, note.y) for note in figure.layout.annotations}
+    assert peaks["early"] == (0, 5)
+    assert peaks["late"] == (8, 3)
+
+
+def test_names_at_the_ends_never_touch():
+    places = charts._apart([10.0, 11.0, 12.0, 90.0], 16)
+    gaps = [after - before for before, after in itertools.pairwise(sorted(places))]
+    assert min(gaps) >= 15.9
+    assert places == sorted(places)
+
+
+def test_stacked_panels_share_one_time_axis():
+    figure = FIGURES["stacked"](False)
+    assert {trace.xaxis or "x" for trace in figure.data} == {"x"}
+    assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
+    assert list(figure.layout.yaxis2.range) == [0, 100]
+
+
+def test_a_distribution_reaches_one_and_marks_its_percentiles():
+    values = np.arange(1, 101)
+    curve, marks = charts.distribution([Sample("TTFT", values)], "s").data
+    assert curve.y[0] == 0
+    assert curve.y[-1] == 1
+    assert list(marks.text) == ["p50", "p99"]
+    assert list(marks.x) == pytest.approx([50.5, 99.01])
+
+
+def test_a_distribution_of_many_values_stays_light():
+    curve = charts.distribution([Sample("TTFT", np.random.default_rng(0).random(50_000))], "s")
+    assert len(curve.data[0].x) <= charts.MAX_CURVE_POINTS + 1
+
+
+def test_a_distribution_of_nothing_is_drawn_all_the_same():
+    assert len(charts.distribution([Sample("TPOT", [np.nan])], "s").data) == 1
+
+
+def test_a_guess_is_marked_beside_what_came_out():
+    guess, truth = charts.number_line(0, 100, 60, 46.7, ("guess", "computed")).data
+    assert (guess.x[0], guess.text[0]) == (60, "guess")
+    assert (truth.x[0], truth.text[0]) == (46.7, "computed")
+    assert guess.marker.symbol != truth.marker.symbol
+
+
+def test_marks_are_labelled():
+    figure = charts.lines(TWO_CURVES, "x", "y")
+    charts.mark_point(figure, 0.5, 0.5, "your guess")
+    charts.mark_arrow(figure, (0.5, 0.5), (0.5, 0.75), "higher")
+    assert figure.data[-1].text[0] == "your guess"
+    assert figure.layout.annotations[-1].text == "higher"
+    assert figure.layout.annotations[-2].showarrow
+
+
+def test_a_chart_without_words_is_refused():
+    with pytest.raises(ValueError, match="text alternative"):
+        charts.show(FIGURES["bars"](False), "bars", alt=" ")

@@ -1,0 +1,22 @@
+"""The honest line, and the way from the model to the real engines."""
+
+import pytest
+
+from ui import explain
+from ui.explain import Flag
+
+
+def test_each_mark_says_where_a_number_comes_from():
+    words = [explain.mark_words(mark, "vLLM 0.19") for mark in explain.MARKS]
+    assert words == ["此处计算", "他处实测：vLLM 0.19", "需要 GPU，此处未执行"]
+
+
+def test_an_unknown_mark_is_refused():
+    with pytest.raises(ValueError, match="expected one of computed, measured, gpu"):
+        explain.leaves_out("text", "guessed")  # type: ignore[arg-type]
+
+
+def test_flags_are_code_and_words_are_words():
+    row = Flag("批的上限", "--max-num-seqs", "--max-running-requests, on by default")
+    last = explain.flags_table([row]).splitlines()[-1]
+    assert last == "| 批的上限 | `--max-num-seqs` | `--max-running-requests`, on by default | – |"
