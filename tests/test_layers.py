@@ -12,7 +12,7 @@ STANDARD = set(sys.stdlib_module_names)
 ALLOWED = {
     "sim": STANDARD | {"sim", "numpy"},
     "ui": STANDARD | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas"},
-    "pages": {"sim", "ui", "__future__"},
+    "pages": {"sim", "ui", "typing"},
 }
 
 
