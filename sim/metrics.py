@@ -101,7 +101,7 @@ class Summary:
             ttft(record) <= ttft_seconds and not (tpot(record) > tpot_seconds)
             for record in served(run)
         )
-        return good / self.duration_seconds
+        return _rate(good, self.duration_seconds)
 
 
 def served(run: Run) -> list[Record]:

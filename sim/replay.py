@@ -56,11 +56,15 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Replay:
-    """How one case went.  The comparison ends at the first step that differs."""
+    """How one case went.  The comparison ends at the first step that differs.
+
+    `unknown_settings` were left aside: if one matters, a step will differ.
+    """
 
     case: str
     num_steps: int
     mismatches: tuple[Mismatch, ...]
+    unknown_settings: tuple[str, ...] = ()
 
 
 def generated_token(request_number: int, index: int) -> int:
@@ -72,16 +76,17 @@ def replay_case(name: str, case: dict[str, Any]) -> Replay:
     """Run one case and compare every step.
 
     Raises:
-        SimError: `replay_unknown_config`, `replay_bad_case`.
+        SimError: `replay_bad_case`.
     """
     try:
         policy, settings = _settings(case["config"])
         arrivals = [(row["step"], _request(row)) for row in case["requests"]]
-        recorded = case["steps"]
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, SimError):
-            raise
+        recorded = _recorded(case["steps"])
+        ids = [request.id for _, request in arrivals]
+        require(len(set(ids)) == len(ids), "duplicate_request_id")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SimError("replay_bad_case", case=name, reason=repr(error)) from error
+    unknown = tuple(sorted(set(case["config"]) - CONFIG_KEYS))
 
     memory, waiting, running = settings.open(), deque[Sequence](), list[Sequence]()
     for index, theirs in enumerate(recorded):
@@ -99,19 +104,19 @@ def replay_case(name: str, case: dict[str, Any]) -> Replay:
         running = [sequence for sequence in running if sequence not in leaving]
         mismatches = _compare(index, ours if batch.work else None, theirs)
         if mismatches:
-            return Replay(name, index + 1, tuple(mismatches))
-    return Replay(name, len(recorded), ())
+            return Replay(name, index + 1, tuple(mismatches), unknown)
+    return Replay(name, len(recorded), (), unknown)
 
 
 def replay_file(path: Path) -> list[Replay]:
     """Replay every case of a file.
 
     Raises:
-        SimError: `replay_not_json`, `replay_bad_case`, `replay_unknown_config`.
+        SimError: `replay_not_json`, `replay_bad_case`.
     """
     try:
         cases = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SimError("replay_not_json", path=str(path), reason=str(error)) from error
     require(isinstance(cases, dict) and bool(cases), "replay_bad_case", case=str(path))
     return [replay_case(name, case) for name, case in cases.items()]
@@ -121,10 +126,8 @@ def replay_file(path: Path) -> list[Replay]:
 
 
 def _settings(config: dict[str, Any]) -> tuple[Chunked, Paged]:
-    unknown = sorted(set(config) - CONFIG_KEYS)
-    require(not unknown, "replay_unknown_config", keys=unknown)
     order = str(config.get("policy", "fcfs"))
-    require(order.lower() == "fcfs", "replay_unknown_config", keys=["policy"], value=order)
+    require(order.lower() == "fcfs", "replay_other_policy", policy=order)
     policy = Chunked(
         max_num_seqs=config["max_num_seqs"],
         max_num_batched_tokens=config["max_num_batched_tokens"],
@@ -143,6 +146,15 @@ def _request(row: dict[str, Any]) -> TokenRequest:
     return TokenRequest(
         number, 0.0, len(prompt), max_tokens, tokens=tuple(prompt) + tuple(generated)
     )
+
+
+def _recorded(recorded: list[dict[str, Any] | None]) -> list[dict[str, Any] | None]:
+    """The steps, once it is sure that they are steps."""
+    require(isinstance(recorded, list) and bool(recorded), "replay_no_steps")
+    for index, step in enumerate(recorded):
+        if step is not None:
+            require(isinstance(step["scheduled"], dict), "replay_no_steps", step=index)
+    return recorded
 
 
 def _name(sequence: Sequence) -> str:
@@ -200,6 +212,9 @@ def main(arguments: list[str]) -> int:
     num_steps = sum(replay.num_steps for replay in replays)
     print(f"cases {len(replays)}, steps {num_steps}, mismatches {num_mismatches}")
     for replay in replays:
+        if replay.unknown_settings:
+            names = ", ".join(replay.unknown_settings)
+            print(f"{replay.case}: settings left aside: {names}", file=sys.stderr)
         for mismatch in replay.mismatches[:1]:
             print(f"{replay.case}, step {mismatch.step}: {mismatch.what}")
             print(f"  ours   {mismatch.ours}")

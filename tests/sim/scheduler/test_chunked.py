@@ -55,14 +55,12 @@ def test_running_requests_come_before_waiting_ones():
     assert shares(all_steps)[:4] == [{0: 8}, {0: 4, 1: 4}, {0: 1, 1: 7}, {0: 1, 1: 1}]
 
 
-def test_a_running_prompt_can_use_up_the_budget_of_those_behind_it():
-    """A decode that was admitted after a long prompt gets nothing while the prompt takes all."""
+def test_while_a_prompt_takes_the_whole_budget_nobody_is_admitted():
     requests = [request(0, 20, 2), request(1, 1, 9)]
-    policy = Chunked(max_num_batched_tokens=6, long_prefill_token_threshold=5)
-    all_steps = run(requests, policy)
-    assert shares(all_steps)[:4] == [{0: 5, 1: 1}] + [{0: 5, 1: 1}] * 3
-    narrow = Chunked(max_num_batched_tokens=5, long_prefill_token_threshold=5)
-    assert shares(run(requests, narrow))[:5] == [{0: 5}] * 4 + [{0: 1, 1: 1}]
+    narrow = run(requests, Chunked(max_num_batched_tokens=5))
+    assert shares(narrow)[:5] == [{0: 5}] * 4 + [{0: 1, 1: 1}]
+    capped = Chunked(max_num_batched_tokens=6, long_prefill_token_threshold=5)
+    assert shares(run(requests, capped))[:4] == [{0: 5, 1: 1}] * 4
 
 
 def test_the_threshold_caps_what_one_prompt_takes_of_a_step():
