@@ -1,7 +1,6 @@
 """What surrounds every page: chapter list, language, style sheet, lecture view."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -12,7 +11,8 @@ from ui.chapters import Chapter
 from ui.language import LANGUAGES, tr
 
 ROOT = Path(__file__).parent.parent
-STYLE = ROOT / "assets" / "style.css"
+STYLES = [ROOT / "assets" / name for name in ("style.css", "parts.css")]
+LECTURE_STYLE = ROOT / "assets" / "lecture.css"
 HOME = "app"
 NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
 
@@ -26,12 +26,10 @@ def begin(name: str, title: Callable[[], str]) -> None:
         layout="wide",
         initial_sidebar_state="collapsed" if is_lecture() else "auto",
     )
-    style = _style_sheet(STYLE.stat().st_mtime_ns)
-    st.html(f"<style>{style}</style>")
+    styles = [*STYLES, LECTURE_STYLE] if is_lecture() else STYLES
+    st.html("<style>" + "\n".join(map(_style_sheet, styles)) + "</style>")
     _say_language()
-    if is_lecture():
-        st.html("<style>" + _lecture_style() + "</style>")
-    else:
+    if not is_lecture():
         with st.sidebar:
             _sidebar(name)
 
@@ -125,13 +123,8 @@ def _switch_language() -> None:
     languages.choose(st.session_state["_language_switch"])
 
 
-@cache
-def _style_sheet(modified: int) -> str:
-    return STYLE.read_text(encoding="utf-8")
-
-
-def _lecture_style() -> str:
-    return (ROOT / "assets" / "lecture.css").read_text(encoding="utf-8")
+def _style_sheet(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def _say_language() -> None:

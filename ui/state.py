@@ -130,15 +130,19 @@ def parameter(key: str) -> str | None:
 
 
 def write() -> None:
-    """Bring the URL up to date; only if it differs, since each write is a history entry."""
+    """Bring the URL up to date; a `step` stays only as long as nothing else changes.
+
+    Always written: a link within the page tells the server its query but leaves the browser's
+    address as it was, and the browser ignores a query it already has.
+    """
     page = _page()
-    want = {key: value for key, value in page.written.items() if key not in ("lang", "view")}
+    gone_along = ("lang", "view", "step")
+    want = {key: value for key, value in page.written.items() if key not in gone_along}
     want |= ambient()
     have = dict(st.query_params)
-    without_step = {key: value for key, value in want.items() if key != "step"}
-    if without_step != {key: value for key, value in have.items() if key != "step"}:
-        st.query_params.from_dict(without_step)
-        want = without_step
+    is_same = want == {key: value for key, value in have.items() if key != "step"}
+    if not (is_same and "step" in have):
+        st.query_params.from_dict(want)
     page.seen = dict(st.query_params)
     st.session_state["_lang_seen"] = st.query_params.get("lang")
 

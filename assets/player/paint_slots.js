@@ -11,7 +11,8 @@ export function layoutSlots(frames, { width, room, size, widthOf }) {
   const roomy = stack(frames, { width, room, size, widthOf }, false);
   if (roomy.rowHeight > size + 2) return roomy;
   const dense = stack(frames, { width, room, size, widthOf }, true); // who waits moves up beside the title
-  return dense.rowHeight >= roomy.rowHeight + 2 ? dense : roomy;
+  const isTooTall = roomy.height > room;
+  return isTooTall || dense.rowHeight >= roomy.rowHeight + 2 ? dense : roomy;
 }
 
 function stack(frames, { width, room, size, widthOf }, dense) {
