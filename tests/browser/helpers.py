@@ -47,9 +47,14 @@ BACKGROUND = """() =>
   getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor
 """
 
-MAIN_OVERFLOW = """() => {
+# The page itself, and every box of its layout that scrolls or cuts off on its own.
+OVERFLOW = """() => {
   const main = document.querySelector('[data-testid=stMain]');
-  return main.scrollHeight - main.clientHeight;
+  const boxes = [...main.querySelectorAll(
+    '[data-testid=stMainBlockContainer], [data-testid=stLayoutWrapper], ' +
+    '[data-testid=stVerticalBlock], [data-testid=stHorizontalBlock]')];
+  const cutting = boxes.filter(box => getComputedStyle(box).overflowY !== 'visible');
+  return Math.max(...[main, ...cutting].map(box => box.scrollHeight - box.clientHeight));
 }"""
 
 SMALLEST_FIGURE_TEXT = """() => {
@@ -97,8 +102,8 @@ def faults(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """Pixels of the page below the window."""
-    return page.evaluate(MAIN_OVERFLOW)
+    """Pixels of the page that are not in view without scrolling."""
+    return page.evaluate(OVERFLOW)
 
 
 def smallest_figure_text(page: Page) -> float | None:
