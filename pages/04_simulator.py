@@ -45,7 +45,14 @@ PRESETS: dict[str, dict[str, object]] = {
     "preset_busy": {"rate": 10, "seqs": 64},
     "preset_overload": {"rate": 20, "seqs": 32},
     "preset_long": {"rate": 4, "output": 800, "seqs": 32},
-    "preset_kv": {"gpu": "RTX 4090", "rate": 6, "prompt": 1000, "output": 600, "seqs": 256},
+    "preset_kv": {
+        "gpu": "RTX 4090",
+        "requests": 40,
+        "rate": 6,
+        "prompt": 1000,
+        "output": 600,
+        "seqs": 256,
+    },
     "preset_burst": {"arrival": "burst", "rate": 4, "seqs": 32},
 }
 

@@ -258,10 +258,9 @@ class Chapter:
                 st.warning(f"{message}  \n{after}".strip())
 
     def quiz(self, name: str | None = None) -> None:
-        """The self-check of the chapter."""
-        place = self._at.figure if self.large else self._at.whole
-        with place:
-            quiz.show(name or self.here.stem[:2])
+        """The self-check of the chapter; one question at a time in the lecture view."""
+        with self._at.figure if self.large else self._at.whole:
+            quiz.show(name or self.here.stem[:2], one_by_one=self.large)
 
     # -- inside -----------------------------------------------------------------------------
 
@@ -364,7 +363,7 @@ class _Places:
         """A popover at the end of the row of controls, made when first needed."""
         if self._popover is None:
             with self._controls:
-                self._popover = st.popover(tr("更多设置", "More settings"), icon=":material/tune:")
+                self._popover = st.popover(tr("更多", "More"), icon=":material/tune:")
         return self._popover
 
     def tidy(self) -> None:

@@ -311,12 +311,37 @@ def progress(name: str) -> tuple[int, int]:
 
 
 @st.fragment
-def show(name: str) -> None:
-    """Draw all items of a chapter where called.  An answer reruns the self-check alone."""
+def show(name: str, one_by_one: bool = False) -> None:
+    """Draw the items of a chapter where called.  An answer reruns the self-check alone.
+
+    `one_by_one` shows a single item with ways to the next and the one before: a lecture hall sees
+    no more than one question at a time.
+    """
     items = load(name)
-    for number, item in enumerate(items, start=1):
-        with st.container(key=f"quiz-item-{name}-{item.id}", gap="small"):
-            _draw(name, item, f"{number} / {len(items)}")
+    if one_by_one:
+        at = min(state.kept(f"quiz-at-{name}", 0), len(items) - 1)
+        _draw_numbered(name, items, at)
+        with st.container(horizontal=True, gap="small"):
+            _turn(name, tr("上一题", "Previous question"), at - 1, len(items))
+            _turn(name, tr("下一题", "Next question"), at + 1, len(items))
+    else:
+        for at in range(len(items)):
+            _draw_numbered(name, items, at)
+
+
+def _draw_numbered(name: str, items: Sequence[Item], at: int) -> None:
+    with st.container(key=f"quiz-item-{name}-{items[at].id}", gap="small"):
+        _draw(name, items[at], f"{at + 1} / {len(items)}")
+
+
+def _turn(name: str, label: str, to: int, num_items: int) -> None:
+    st.button(
+        label,
+        key=f"quiz-turn-{name}-{label}",
+        disabled=not 0 <= to < num_items,
+        on_click=state.keep,
+        args=(f"quiz-at-{name}", to),
+    )
 
 
 def _draw(name: str, item: Item, number: str) -> None:
