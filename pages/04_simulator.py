@@ -47,10 +47,10 @@ PRESETS: dict[str, dict[str, object]] = {
     "preset_long": {"rate": 4, "output": 800, "seqs": 32},
     "preset_kv": {
         "gpu": "RTX 4090",
-        "requests": 40,
-        "rate": 6,
+        "requests": 36,
+        "rate": 30,
         "prompt": 1000,
-        "output": 600,
+        "output": 1200,
         "seqs": 256,
     },
     "preset_burst": {"arrival": "burst", "rate": 4, "seqs": 32},

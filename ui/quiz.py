@@ -319,7 +319,7 @@ def show(name: str, one_by_one: bool = False) -> None:
     """
     items = load(name)
     if one_by_one:
-        at = min(state.kept(f"quiz-at-{name}", 0), len(items) - 1)
+        at = min(_answers().get(_place(name), 0), len(items) - 1)
         _draw_numbered(name, items, at)
         with st.container(horizontal=True, gap="small"):
             _turn(name, tr("上一题", "Previous question"), at - 1, len(items))
@@ -339,8 +339,8 @@ def _turn(name: str, label: str, to: int, num_items: int) -> None:
         label,
         key=f"quiz-turn-{name}-{label}",
         disabled=not 0 <= to < num_items,
-        on_click=state.keep,
-        args=(f"quiz-at-{name}", to),
+        on_click=_answers().__setitem__,
+        args=(_place(name), to),
     )
 
 
@@ -508,6 +508,11 @@ _ASKERS: dict[str, Callable[[str, Item], None]] = {
 
 def _answers() -> dict[str, Answer]:
     return st.session_state.setdefault("_quiz_answers", {})
+
+
+def _place(name: str) -> str:
+    """Under what the question shown in the lecture view is kept."""
+    return f"{name}/*"
 
 
 def _kept_answer(name: str, item: Item) -> Answer:

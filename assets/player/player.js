@@ -336,12 +336,17 @@ function makeLook(player, ratio) {
   return look;
 }
 
+const LEAST_ROOM = 140; // px that a picture needs in the lecture view
+
 // How high the picture may get: in the lecture view down to the lower edge of the screen, else a calm share of it.
 function roomFor(player) {
-  const chrome = player.root.offsetHeight - player.find(".stage").offsetHeight;
-  if (!player.data.large) return Math.min(Math.max(innerHeight - 190 - chrome, 220), 520);
+  const chrome = () => player.root.offsetHeight - player.find(".stage").offsetHeight;
+  if (!player.data.large) return Math.min(Math.max(innerHeight - 190 - chrome(), 220), 520);
   const top = Math.max(player.root.getBoundingClientRect().top, 0);
-  return Math.max(innerHeight - top - chrome - player.data.below, 160);
+  const left = () => innerHeight - top - chrome() - player.data.below;
+  player.root.classList.remove("tight");
+  if (left() < LEAST_ROOM) player.root.classList.add("tight"); // the legend goes before the picture does
+  return Math.max(left(), LEAST_ROOM);
 }
 
 // Called when the size, the theme or the data changed: measure again, then draw.
