@@ -13,6 +13,7 @@ from sim.errors import SimError
 from sim.events import (
     Admitted,
     Arrived,
+    Event,
     Evicted,
     Finished,
     FirstToken,
@@ -122,6 +123,15 @@ def test_without_the_check_it_waits_forever_and_that_is_a_named_error(policy, la
     assert error.value.values["request_id"] == 0
     with pytest.raises(SimError, match="no_progress"):
         simulate(setup)
+
+
+@pytest.mark.parametrize("policy", [Continuous(2), Chunked(2, 8)])
+def test_who_preempts_itself_is_named_at_once_and_not_when_the_next_one_comes(policy):
+    requests = (request(0, 8, 9), request(1, 4, 2, arrival=500.0))
+    setup = Setup(requests, policy, Paged(1 + 3, 4), SECOND, reject_impossible=False)
+    with pytest.raises(SimError) as error:
+        simulate(setup)
+    assert error.value.values == {"request_id": 0, "num_tokens": 13, "seconds": 5.0}
 
 
 @pytest.mark.parametrize(
@@ -264,6 +274,17 @@ def test_the_same_setup_gives_the_same_run(setup):
     assert list(steps(setup)) == list(steps(setup))
 
 
+def was_preempted(events: tuple[Event, ...], who: int) -> bool:
+    return any(isinstance(event, Preempted) and event.request_id == who for event in events)
+
+
+def was_resumed(events: tuple[Event, ...], who: int) -> bool:
+    return any(
+        isinstance(event, Admitted) and event.request_id == who and event.resumed
+        for event in events
+    )
+
+
 @MANY
 @given(setups())
 def test_steps_and_simulate_tell_the_same_story(setup):
@@ -284,6 +305,11 @@ def test_steps_and_simulate_tell_the_same_story(setup):
             if work.request_id == who and work.sampled
         ]
         assert record.token_seconds.tolist() == stamped
+        left, back = (
+            [step.start_seconds for step in all_steps if happened(step.events, who)]
+            for happened in (was_preempted, was_resumed)
+        )
+        assert record.pauses == tuple(zip(left, back, strict=True))
         computed = sum(scheduled(step).get(who, 0) for step in all_steps)
         lost = sum(e.lost_tokens for e in events_of(all_steps, Preempted) if e.request_id == who)
         hits = sum(e.hit_tokens for e in events_of(all_steps, Admitted) if e.request_id == who)

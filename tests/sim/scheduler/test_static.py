@@ -9,6 +9,7 @@ from sim.events import Admitted, Finished, Released
 from sim.kv import Paged
 from sim.metrics import summarize
 from sim.scheduler import Dynamic, Static
+from sim.scheduler.batch import Rows
 from sim.specs import GPUS, IDEAL, MODELS
 from tests.sim.helpers import PLENTY, SECOND, events_of, request, run, scheduled
 
@@ -68,6 +69,14 @@ def test_every_step_costs_the_full_width():
         for requests in (mixed, equal)
     ]
     assert times[0] == times[1]
+
+
+def test_every_row_reads_the_context_of_the_longest():
+    clock = Roofline(MODELS["Llama-2-7B"], GPUS["RTX A6000"], IDEAL)
+    batch = [request(0, 10, 2), request(1, 30, 2), request(2, 20, 4)]
+    all_steps = run(batch, Static(3), clock=clock)
+    rows = [Rows([30] * 3, [30] * 3, 3), *(Rows([1] * 3, [30 + k] * 3, 3) for k in (1, 2, 3))]
+    assert [step.time for step in all_steps] == [clock.step_time(row) for row in rows]
 
 
 def test_a_batch_is_cut_where_memory_ends():
