@@ -102,6 +102,17 @@ def test_turning_one_knob_leaves_the_other_draws():
     assert [r.output_tokens for r in cut] == [r.output_tokens for r in before]
 
 
+def test_long_prompts_do_not_go_with_long_answers_or_long_gaps():
+    same = LognormalLength(100, 400)
+    requests = Workload(4000, PoissonArrivals(1.0), same, same).requests()
+    prompts, answers = (
+        [getattr(r, n) for r in requests] for n in ("prompt_tokens", "output_tokens")
+    )
+    gaps = np.diff(arrivals_of(requests), prepend=0.0)
+    for one, other in ((prompts, answers), (prompts, gaps), (answers, gaps)):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
+
+
 def test_more_requests_begin_with_the_same_ones():
     more = Workload(80, WORK.arrivals, WORK.prompt, WORK.output)
     assert more.requests()[:50] == WORK.requests()
