@@ -6,34 +6,17 @@ JSON line.  The same file is that page when Streamlit runs it.
 """
 
 import json
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
-from urllib.request import urlopen
 
 import numpy as np
 import streamlit as st
 from streamlit.logger import set_log_level
 
+from benchmarks.support.browser import chromium, serving
 from ui import player
 from ui.theme import request_letter
 
 NUM_ROWS, NUM_STEPS = 40, 200
 STEPS_PER_SECOND = 30
-ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 WATCH = """root => {
   window.stepTimes = [];
   new MutationObserver(() => window.stepTimes.push(performance.now()))
@@ -78,45 +61,9 @@ def page() -> None:
     player.show(busy_frames(), "grid", steps_per_second=STEPS_PER_SECOND)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def serve(port: int) -> subprocess.Popen[bytes]:
-    options = {
-        "server.port": port,
-        "server.headless": "true",
-        "server.fileWatcherType": "none",
-        "browser.gatherUsageStats": "false",
-        "logger.level": "error",
-    }
-    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", __file__, *flags],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-    )
-    for _ in range(150):
-        try:
-            urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return server
-    server.kill()
-    raise SystemExit("the page did not start within 30 seconds")
-
-
 def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
     """Play from the first to the last step at each speed; the gaps between two steps, in ms."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+    with chromium() as browser:
         tab = browser.new_page(viewport={"width": 1280, "height": 720})
         tab.goto(address)
         root = tab.locator(".player[data-step]")
@@ -131,19 +78,13 @@ def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
             root.locator('[data-act="play"]').click()
             tab.locator(f'.player[data-step="{NUM_STEPS - 1}"]').wait_for(timeout=60_000)
             runs.append(np.diff(tab.evaluate("window.stepTimes")))
-        browser.close()
     return runs
 
 
 def main() -> None:
     set_log_level("error")  # no session here, and none needed
-    port = free_port()
-    server = serve(port)
-    try:
-        asked, flat_out = watch_runs(f"http://127.0.0.1:{port}", (1, 2))
-    finally:
-        server.terminate()
-        server.wait()
+    with serving(__file__) as address:
+        asked, flat_out = watch_runs(address, (1, 2))
     result = {
         "updates_per_s": per_second(asked),
         "p95_gap_ms": round(float(np.percentile(asked, 95)), 1),
