@@ -18,6 +18,7 @@ import streamlit as st
 from ui import language
 
 RESERVED = {"lang", "part", "view", "step", "embed", "embed_options"}
+AMBIENT = {"lang", "view", "step"}  # belong to the reader or to a moment, not to a page's state
 NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
 MAX_LENGTH = 64  # of a value
 MAX_PARAMETERS = 40
@@ -64,6 +65,8 @@ def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
         page.written.pop(key, None)
         st.session_state.pop(_widget(key), None)
     for key, value in news.items():
+        if key in AMBIENT:
+            continue
         page.written[key] = value
         page.values.pop(key, None)
         st.session_state.pop(_widget(key), None)
@@ -136,9 +139,7 @@ def write() -> None:
     address as it was, and the browser ignores a query it already has.
     """
     page = _page()
-    gone_along = ("lang", "view", "step")
-    want = {key: value for key, value in page.written.items() if key not in gone_along}
-    want |= ambient()
+    want = page.written | ambient()
     have = dict(st.query_params)
     is_same = want == {key: value for key, value in have.items() if key != "step"}
     if not (is_same and "step" in have):
@@ -149,8 +150,7 @@ def write() -> None:
 
 def query_of(name: str, **changes: str | None) -> dict[str, str]:
     """The parameters with which a link reopens a page as this reader left it."""
-    query = {key: value for key, value in _page(name).written.items() if key != "step"}
-    query |= ambient()
+    query = _page(name).written | ambient()
     query |= {key: value for key, value in changes.items() if value is not None}
     return {key: value for key, value in query.items() if changes.get(key, value) is not None}
 
