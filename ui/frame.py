@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import chapters, state
+from ui import chapters, player, state
 from ui import language as languages
 from ui.chapters import Chapter
 from ui.language import LANGUAGES, tr
@@ -78,7 +78,7 @@ def _turn(label: str, shortcut: str, code: str | None, first: str) -> None:
 
 def _reset() -> None:
     state.reset()
-    st.session_state.pop("_player_visits", None)
+    player.rewind()
 
 
 def _leave() -> None:

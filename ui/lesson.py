@@ -183,7 +183,9 @@ class Chapter:
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         """The bytes of a file the reader gives, or None."""
         with self._at.controls:
-            given = st.file_uploader(label, type=list(types), key=f"{self.here.stem}-{key}")
+            given = st.file_uploader(
+                label, type=list(types), key=f"{self.here.stem}-{key}", on_change=state.moved
+            )
         return given.getvalue() if given else None
 
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
@@ -211,7 +213,7 @@ class Chapter:
                 frames,
                 f"{self.here.stem}-{key}",
                 large=self.large,
-                step=int(step) if step and step.isdigit() else None,
+                step=int(step) if step and step.isdecimal() else None,
                 **more,
             )
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ui import theme
+from ui import state, theme
 from ui.language import tr
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets" / "player"
@@ -109,7 +109,7 @@ def show(
         key=key,
         data=payload,
         default={"stands": None},
-        on_stands_change=lambda: None,
+        on_stands_change=state.moved,
         height="content",
     )
     stands = result.stands or {}
@@ -133,6 +133,13 @@ def _visit(key: str, step: int | None) -> dict[str, Any]:
     elif came_back and visit["start"] != visit["step"]:
         visit |= {"serial": visit["serial"] + 1, "start": visit["step"]}
     return visit
+
+
+def rewind() -> None:
+    """Send every player of this reader back to its first step (in a callback)."""
+    for visit in st.session_state.get("_player_visits", {}).values():
+        visit |= {"serial": visit["serial"] + 1, "start": 0, "step": 0, "given": None}
+    st.query_params.pop("step", None)
 
 
 # -- what may go into a player -----------------------------------------------------------------

@@ -307,6 +307,7 @@ def _kept(key: str) -> dict:
 
 
 def _keep(key: str, **changes: object) -> None:
+    state.moved()
     state.keep(f"predict-{key}", {**_kept(key), **changes})
 
 

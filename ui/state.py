@@ -98,7 +98,10 @@ def settle(key: str, value: Any, default: Any) -> None:
 
 
 def moved() -> None:
-    """For `on_change` of every control: in this run the reader's hand wins over the URL."""
+    """For `on_change` of everything that reruns the page: the reader's hand wins over the URL.
+
+    What the browser sends along may be older than our last `write`, while that is on its way.
+    """
     st.session_state["_moved"] = True
 
 

@@ -82,6 +82,7 @@ function takeData(player, data, fresh) {
   player.tableOf = null;
   player.root.classList.toggle("large", data.large);
   player.root.dataset.grids = player.frames.grids.length;
+  if (ordered) stop(player);
   if (fresh || ordered) {
     player.step = frameOf(player.frames.numbers, startOf(data));
     player.told = player.frames.numbers[player.step];
