@@ -148,7 +148,7 @@ def explore() -> None:
         "burst": tr("突发", "bursts"),
     }
     arrival = chapter.choose("arrival", tr("到达方式", "Arrivals"), names, "poisson", advanced=True)
-    seed = chapter.slide("seed", tr("随机种子", "Random seed"), 0, 99, start=0, advanced=True)
+    seed = chapter.number("seed", tr("随机种子", "Random seed"), 0, 9999, start=0, advanced=True)
     requests = workload.Workload(
         num_requests,
         arrivals[arrival],

@@ -70,6 +70,14 @@ def pick(
     return value
 
 
+def number(key: str, label: str, low: int, high: int, start: int, help: str | None = None) -> int:
+    """A whole number to type, for values that a scale would serve badly (a seed)."""
+    widget = state.bind(key, start, lambda text: int(_clamped(text, low, high)))
+    value = st.number_input(label, low, high, key=widget, step=1, help=help, on_change=state.moved)
+    state.settle(key, value, start)
+    return int(value)
+
+
 def toggle(key: str, label: str, start: bool = False, help: str | None = None) -> bool:
     widget = state.bind(key, start, _switch)
     value = st.toggle(label, key=widget, help=help, on_change=state.moved)

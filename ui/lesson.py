@@ -170,6 +170,10 @@ class Chapter:
         with self._control(more):
             return controls.pick(key, label, values, start, **more)
 
+    def number(self, key: str, label: str, low: int, high: int, start: int, **more: Any) -> int:
+        with self._control(more):
+            return controls.number(key, label, low, high, start, **more)
+
     def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
         with self._control(more):
             return controls.toggle(key, label, start, **more)
