@@ -13,6 +13,7 @@ from ui.language import LANGUAGES, tr
 ROOT = Path(__file__).parent.parent
 STYLES = [ROOT / "assets" / name for name in ("style.css", "parts.css")]
 LECTURE_STYLE = ROOT / "assets" / "lecture.css"
+LECTURE_SCRIPT = ROOT / "assets" / "lecture.js"
 HOME = "app"
 NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
 
@@ -27,9 +28,11 @@ def begin(name: str, title: Callable[[], str]) -> None:
         initial_sidebar_state="collapsed" if is_lecture() else "auto",
     )
     styles = [*STYLES, LECTURE_STYLE] if is_lecture() else STYLES
-    st.html("<style>" + "\n".join(map(_style_sheet, styles)) + "</style>")
+    st.html("<style>" + "\n".join(map(_text_of, styles)) + "</style>")
     _say_language()
-    if not is_lecture():
+    if is_lecture():
+        _lecture_script()
+    else:
         with st.sidebar:
             _sidebar(name)
 
@@ -123,7 +126,7 @@ def _switch_language() -> None:
     languages.choose(st.session_state["_language_switch"])
 
 
-def _style_sheet(file: Path) -> str:
+def _text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
@@ -137,3 +140,12 @@ def _say_language() -> None:
     )
     with st.container(key="html-language"):
         component(key="html-language-component", data={"code": code}, height="content")
+
+
+def _lecture_script() -> None:
+    """Light whatever the system prefers; PageDown and PageUp go to the acts whatever has focus."""
+    component = st.components.v2.component(
+        "lecture_script", html="<span hidden></span>", js=_text_of(LECTURE_SCRIPT)
+    )
+    with st.container(key="lecture-script"):
+        component(key="lecture-script-component", height="content")
