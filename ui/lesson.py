@@ -277,7 +277,9 @@ class Chapter:
         return self._places
 
     def _control(self, more: dict[str, Any]) -> DeltaGenerator:
-        return self._at.advanced if more.pop("advanced", False) else self._at.controls
+        is_advanced = more.pop("advanced", False)
+        state.restate(is_advanced)
+        return self._at.advanced if is_advanced else self._at.controls
 
     def _current_act(self) -> Act:
         wanted = state.wanted("part")

@@ -34,6 +34,7 @@ class _Page:
         self.written: dict[str, str] = {}  # what the URL should hold, defaults left out
         self.private: dict[str, Any] = {}  # kept for the session, never in the URL
         self.seen: dict[str, str] | None = None  # the URL as last read or written
+        self.restates = False  # see `restate`
 
 
 def open_page(name: str) -> None:
@@ -84,7 +85,18 @@ def bind(key: str, default: Any, parse: Parse, to_widget: Parse | None = None) -
     if widget not in st.session_state:
         value = page.values.get(key, _parsed(page.written.get(key), parse, default))
         st.session_state[widget] = to_widget(value) if to_widget else value
+    elif _page().restates:
+        st.session_state[widget] = st.session_state[widget]
     return widget
+
+
+def restate(on: bool) -> None:
+    """Say the value of each widget bound from now on in every run, not only when it is new.
+
+    The browser builds the inside of a closed popover when it is opened; until then it forgets what
+    it was told, and a slider would show its minimum.
+    """
+    _page().restates = on
 
 
 def settle(key: str, value: Any, default: Any) -> None:
