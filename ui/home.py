@@ -19,9 +19,12 @@ def show(script: str) -> None:
         st.markdown(text.filled("lead"))
         with st.container(key="start"):
             frame.link(chapters.Chapter(START), text.filled("start"))
-        _map()
-        _section(text, "able")
-        _section(text, "trust")
+        chapter_map, promises = st.columns([0.52, 0.48], gap="large")
+        with chapter_map:
+            _map()
+        with promises:
+            _section(text, "able")
+            _section(text, "trust")
     state.write()
 
 
