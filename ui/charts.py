@@ -73,6 +73,7 @@ class Panel:
     series: Sequence[Series]
     unit: str = ""
     top: float | None = None  # upper end of the axis; by default what the data need
+    names_in_title: bool = False  # the title already names the curves
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,8 @@ def stacked_time_series(
         top = 1 - number * (share + gap)
         axis = "y" if number == 0 else f"y{number + 1}"
         high = panel.top if panel.top is not None else _y_range(panel.series, False)[1]
-        high *= ROOM_FOR_NAMES if panel.top is None and len(panel.series) > 1 else 1
+        has_names = len(panel.series) > 1 and not panel.names_in_title
+        high *= ROOM_FOR_NAMES if panel.top is None and has_names else 1
         layout[axis.replace("y", "yaxis")] = {
             **_y_axis(large),
             "domain": [max(top - share, 0), top],
@@ -249,7 +251,7 @@ def stacked_time_series(
         for one in panel.series:
             figure.add_trace(_line(one, large).update(yaxis=axis, xaxis="x"))
         _write_above(figure, _panel_title(panel), top, size)
-        if len(panel.series) > 1:
+        if has_names:
             _name_curves(figure, panel.series, (0, high), False, large, axis, share)
     times = [0.0, *(_x_range([one for panel in panels for one in panel.series], False) or [1.0])]
     layout["xaxis"] = {

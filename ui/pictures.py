@@ -18,7 +18,9 @@ from ui.language import tr
 
 TIMELINE_ROWS = 36
 LECTURE_ROWS = 28
-MAX_POINTS = 400  # of a curve over time
+MAX_STRETCHES = 200  # of a curve over time, two points each
+LETTER_SHARE = 0.05  # of the axis that a span needs to carry a letter
+DASHES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "dashdot": "━┅"}
 SHARES = ("prefill", "decode", "stalled", "held", "free")  # in the order of a bar
 
 
@@ -37,8 +39,10 @@ def shared_step(step: Step, large: bool = False) -> go.Figure:
     rows = [TimelineRow(tr("线性层", "linear layers"), together)]
     rows += [_attention_row(work) for work in step.work]
     figure = charts.request_timeline(rows, "token", large=large, height=_height(len(rows), large))
+    longest = max([ends[-1], *(work.context for work in step.work)])
     for work, span in zip(step.work, together, strict=True):
-        _name_span(figure, 0, span, theme.request_letter(work.request_id), large)
+        if span.end - span.start > LETTER_SHARE * longest:
+            _name_span(figure, 0, span, theme.request_letter(work.request_id), large)
     return figure
 
 
@@ -60,8 +64,8 @@ def _name_span(figure: go.Figure, row: int, span: Span, text: str, large: bool) 
         y=row,
         text=f"<b>{text}</b>",
         showarrow=False,
-        yshift=charts.LARGE_TEXT_PX * 1.4 if large else charts.TEXT_PX * 1.4,
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        bgcolor="#ffffff",
+        font={"size": charts.LARGE_TEXT_PX if large else charts.TEXT_PX, "color": "#1f2328"},
     )
 
 
@@ -84,7 +88,8 @@ def _stacked(shares: Mapping[str, float]) -> list[Span]:
 
 def timeline(run: Run, large: bool = False) -> go.Figure:
     """The lives of the first few dozen requests: queue, prefill, decode, preempted."""
-    records = metrics.served(run)[: LECTURE_ROWS if large else TIMELINE_ROWS]
+    served = metrics.served(run)
+    records = served[: LECTURE_ROWS if large else TIMELINE_ROWS]
     rows = [
         TimelineRow(
             theme.request_letter(record.request.id),
@@ -92,7 +97,12 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
         )
         for record in records
     ]
-    return charts.request_timeline(rows, _time_title(), large=large, height=210 if large else 330)
+    shown = tr(
+        f"前 {len(records)} 个请求，共 {len(served)} 个",
+        f"first {len(records)} of {len(served)} requests",
+    )
+    x_title = f"{_time_title()} · {shown}"
+    return charts.request_timeline(rows, x_title, large=large, height=210 if large else 330)
 
 
 def load(run: Run, large: bool = False) -> go.Figure:
@@ -100,11 +110,11 @@ def load(run: Run, large: bool = False) -> go.Figure:
     series = run.series
     requests = [
         _curve(tr("运行", "running"), series.end_seconds, series.num_running, "decode"),
-        _curve(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue"),
+        _curve(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue", "dash"),
     ]
     kv = [_curve("KV", series.end_seconds, series.kv_usage * 100, "cached")]
     panels = [
-        Panel(tr("请求数", "requests"), requests),
+        Panel(_named(tr("请求数", "requests"), requests), requests, names_in_title=True),
         Panel(tr("KV 使用率", "KV use"), kv, unit="%", top=105),
     ]
     return charts.stacked_time_series(panels, _time_title(), large=large, height=300)
@@ -121,20 +131,41 @@ def frontier(points: Mapping[int, metrics.Summary], chosen: int, large: bool = F
         large=large,
         height=260,
     )
-    here = points[chosen]
-    label = tr(f"上限 {chosen}", f"limit {chosen}")
-    return charts.mark_point(
-        figure, here.itl.mean * 1000, here.output_tokens_per_second, label, large=large
-    )
+    figure.update_traces(mode="lines+markers", marker_size=9)
+    figure.update_xaxes(range=_padded(itl))
+    figure.update_yaxes(range=_padded(throughput))
+    for limit, x, y in zip(points, itl, throughput, strict=True):
+        is_here = limit == chosen
+        text = tr(f"<b>上限 {limit}</b>", f"<b>limit {limit}</b>") if is_here else str(limit)
+        figure.add_annotation(x=x, y=y, text=text, showarrow=False, yshift=-16 if is_here else 14)
+    return figure
 
 
-def _curve(name: str, x: np.ndarray, y: np.ndarray, colour: str) -> Series:
-    """A curve thinned for drawing: the highest point of each stretch, so no peak is lost."""
-    if len(x) > MAX_POINTS:
-        stretches = np.array_split(np.arange(len(x)), MAX_POINTS)
-        picked = np.array([stretch[np.argmax(y[stretch])] for stretch in stretches])
-        x, y = x[picked], y[picked]
-    return Series(name, x, y, colour, step=True)
+def _padded(values: Sequence[float]) -> list[float]:
+    """A range with air around the values, for labels beside the points."""
+    air = 0.16 * (max(values) - min(values) or 1)
+    return [min(values) - air, max(values) + air]
+
+
+def _curve(
+    name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: charts.Dash = "solid"
+) -> Series:
+    """A curve thinned for drawing: start and highest point of each stretch, so no peak is lost."""
+    if len(x) > 2 * MAX_STRETCHES:
+        stretches = np.array_split(np.arange(len(x)), MAX_STRETCHES)
+        picked = {index for s in stretches for index in (s[0], s[np.argmax(y[s])])}
+        kept = np.array(sorted({*picked, len(x) - 1}))
+        x, y = x[kept], y[kept]
+    return Series(name, x, y, colour, dash, step=True)
+
+
+def _named(title: str, series: Sequence[Series]) -> str:
+    """A panel's title with the names of its curves in their colours and dashes."""
+    names = [
+        f'<span style="color:{charts.colour(one.colour)}">{DASHES[one.dash]} {one.name}</span>'
+        for one in series
+    ]
+    return "   ".join([title, *names])
 
 
 def _time_title() -> str:
