@@ -44,7 +44,7 @@ PRESETS: dict[str, dict[str, object]] = {
     "preset_light": {"rate": 1},
     "preset_busy": {"rate": 10, "seqs": 64},
     "preset_overload": {"rate": 20, "seqs": 32},
-    "preset_long": {"rate": 4, "output": 800, "seqs": 32},
+    "preset_long": {"output": 1200},
     "preset_kv": {
         "gpu": "RTX 4090",
         "requests": 36,
@@ -53,7 +53,7 @@ PRESETS: dict[str, dict[str, object]] = {
         "output": 1200,
         "seqs": 256,
     },
-    "preset_burst": {"arrival": "burst", "rate": 4, "seqs": 32},
+    "preset_burst": {"arrival": "burst"},
 }
 
 chapter = lesson.open(__file__)
@@ -97,7 +97,7 @@ def hook() -> None:
     )
     draw_cards(setups[seqs])
     draw_timeline(setups[seqs])
-    chapter.leaves_out("leaves_out", calibration=chapter.words("uncalibrated"))
+    say_what_is_left_out("uncalibrated", "as_vllm")
     chapter.say(
         "hook_result",
         after=guess,
@@ -134,7 +134,7 @@ def explore() -> None:
     prompt = chapter.pick("prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500)
     output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200)
     clock, memory, honesty = choose_machine()
-    policy = choose_policy()
+    policy, schedule = choose_policy()
     label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
     spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, advanced=True)
     arrivals: dict[str, workload.Arrivals] = {
@@ -162,7 +162,7 @@ def explore() -> None:
     draw_cards(setup)
     draw_timeline(setup)
     draw_load(setup)
-    chapter.leaves_out("leaves_out", calibration=chapter.words(honesty))
+    say_what_is_left_out(honesty, schedule)
     chapter.presets(PRESETS)
     chapter.say(
         "explore_result",
@@ -189,7 +189,7 @@ def trace() -> None:
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
     )
     clock, memory, honesty = choose_machine()
-    policy = choose_policy()
+    policy, schedule = choose_policy()
     read, problem = traces.read(uploaded)
     chapter.problem(problem, "trace_failed")
     requests = workload.scaled(read.requests if read else STAND_IN, speed)
@@ -199,7 +199,7 @@ def trace() -> None:
     draw_cards(setup)
     draw_timeline(setup)
     draw_load(setup)
-    chapter.leaves_out("leaves_out", calibration=chapter.words(honesty))
+    say_what_is_left_out(honesty, schedule)
     numbers: dict[str, Any] = {
         "used": count(len(requests)),
         "speed": plain(speed),
@@ -243,8 +243,8 @@ def choose_machine() -> tuple[Clock, Paged, str]:
     return Roofline(model, gpu), Paged.beside(model, gpu), honesty
 
 
-def choose_policy() -> scheduler.Policy:
-    """Who goes next: vLLM V1 by default, the others for comparison."""
+def choose_policy() -> tuple[scheduler.Policy, str]:
+    """Who goes next (vLLM V1, or others for comparison), and which line says whose rules it has."""
     seqs = chapter.pick("seqs", tr("批的上限", "Batch limit"), LIMITS, start=64)
     budget = chapter.pick(
         "budget", tr("每步 token 预算", "Token budget per step"), BUDGETS, start=2048, advanced=True
@@ -260,7 +260,8 @@ def choose_policy() -> scheduler.Policy:
         "static": tr("静态", "static"),
     }
     label = tr("调度策略", "Scheduling policy")
-    return policies[chapter.choose("policy", label, names, "chunked", advanced=True)]
+    code = chapter.choose("policy", label, names, "chunked", advanced=True)
+    return policies[code], "as_vllm" if code == "chunked" else "as_defined"
 
 
 def draw_cards(setup: Setup) -> None:
@@ -313,6 +314,13 @@ def draw_timeline(setup: Setup) -> None:
 def draw_load(setup: Setup) -> None:
     alt = tr("运行数、排队数与 KV 使用率随时间的变化", "Running, waiting and KV use over time")
     chapter.draw(pictures.load(runs.run(setup), large=chapter.large), "load", alt)
+
+
+def say_what_is_left_out(machine: str, schedule: str) -> None:
+    """How far to trust the figures: whose rules, which step times, and what is missing."""
+    chapter.leaves_out(
+        "leaves_out", scheduling=chapter.words(schedule), step_times=chapter.words(machine)
+    )
 
 
 def say_rejected(setup: Setup) -> None:

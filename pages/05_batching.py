@@ -77,7 +77,7 @@ def hook() -> None:
 @chapter.act("compare", tr("连续批", "Continuous"))
 def compare() -> None:
     chapter.say("compare")
-    slots = chapter.slide("width", tr("槽位数", "Slots"), 1, 6, start=3)
+    slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
     requests = workload.of_lengths(QUEUE, PROMPT_TOKENS)
     static = served(requests, scheduler.Static(slots))
     continuous = served(requests, scheduler.Continuous(slots))

@@ -1,0 +1,248 @@
+"""An act of a page played without a browser and without drawing, its controls set as we like.
+
+The page's own code runs: what it simulates, says and shows is written down.  So a test holds a
+sentence against the very setups behind it, at every place of a control, thousands of times faster
+than a page is drawn.
+"""
+
+import runpy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+from sim import scheduler, slots, workload
+from sim.cost import SimpleClock
+from sim.engine import Run, Setup
+from sim.kv import Paged
+from sim.metrics import Summary
+from tests.chapters import ROOT
+from ui import language, lesson, player, predict, prose, runs
+
+
+@dataclass
+class Played:
+    """What an act did."""
+
+    setups: list[Setup] = field(default_factory=list)  # in the order in which they were asked for
+    said: dict[str, dict[str, Any]] = field(default_factory=dict)  # section -> blanks
+    frames: list[player.Frames] = field(default_factory=list)
+    cards: list[lesson.Card] = field(default_factory=list)
+    guesses: dict[str, predict.Kind] = field(default_factory=dict)
+    presets: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    controls: dict[str, list[Any]] = field(default_factory=dict)  # every place each may stand at
+    text: dict[str, str] = field(default_factory=dict)  # section -> its words, filled
+
+    @property
+    def setup(self) -> Setup:
+        """The only one."""
+        (setup,) = self.setups
+        return setup
+
+    @property
+    def summaries(self) -> list[Summary]:
+        return [runs.summary(setup) for setup in self.setups]
+
+    @property
+    def summary(self) -> Summary:
+        return runs.summary(self.setup)
+
+    @property
+    def run(self) -> Run:
+        return runs.run(self.setup)
+
+
+class Rehearsal:
+    """Stands in for `lesson.Chapter`: keeps the acts, answers for the controls, draws nothing."""
+
+    def __init__(self, text: prose.Prose):
+        self.prose = text
+        self.large = False
+        self.acts: dict[str, Callable[[], None]] = {}
+        self.values: dict[str, Any] = {}
+        self.played = Played()
+
+    def act(self, code: str, name: str, deeper: bool = False) -> Callable[..., Any]:
+        def register(draw: Callable[[], None]) -> Callable[[], None]:
+            self.acts[code] = draw
+            return draw
+
+        return register
+
+    def show(self) -> None:
+        pass
+
+    # -- controls
+
+    def slide(
+        self, key: str, label: str, low: float, high: float, start: float, **more: Any
+    ) -> Any:
+        step = more.get("step") or 1
+        places = [low + index * step for index in range(round((high - low) / step) + 1)]
+        return self._stand(key, places, start)
+
+    def pick(self, key: str, label: str, values: Sequence[float], start: float, **more: Any) -> Any:
+        return self._stand(key, list(values), start)
+
+    def choose(
+        self, key: str, label: str, options: Mapping[str, str], start: str, *more: Any, **rest: Any
+    ) -> str:
+        return self._stand(key, list(options), start)
+
+    def number(self, key: str, label: str, low: int, high: int, start: int, **more: Any) -> Any:
+        return self._stand(key, list(range(low, high + 1)), start)
+
+    def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
+        return self._stand(key, [False, True], start)
+
+    def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
+        return self.values.pop(key, None)
+
+    def _stand(self, key: str, places: list[Any], start: Any) -> Any:
+        assert start in places, f"{key} starts at {start!r}, which is no place of it"
+        self.played.controls[key] = places
+        value = self.values.pop(key, start)
+        assert value in places, f"{key} cannot stand at {value!r}"
+        return value
+
+    # -- words and pictures
+
+    def say(self, section: str, after: object = None, **numbers: object) -> None:
+        self.words(section, **numbers)
+
+    def words(self, section: str, **numbers: object) -> str:
+        self.played.said[section] = numbers
+        self.played.text[section] = self.prose.filled(section, **numbers)
+        return self.played.text[section]
+
+    def explain(self, section: str, **numbers: object) -> None:
+        self.words(section, **numbers)
+
+    def leaves_out(
+        self, section: str, mark: str = "computed", source: str = "", **numbers: object
+    ) -> None:
+        self.words(section, **numbers)
+
+    def flags(self, section: str = "flags") -> None:
+        self.words(section)
+
+    def problem(self, message: str, section: str = "") -> None:
+        if message:
+            self.played.said[section] = {"message": message}
+
+    def play(self, frames: player.Frames, key: str, **more: Any) -> int:
+        self.played.frames.append(frames)
+        return 0
+
+    def draw(self, *figure: Any, **more: Any) -> None:
+        pass
+
+    def cards(self, cards: Sequence[lesson.Card]) -> None:
+        self.played.cards += cards
+
+    def predict(
+        self, key: str, question: str, kind: predict.Kind, outcome: str
+    ) -> predict.Prediction:
+        self.played.guesses[key] = kind
+        return predict.Prediction("not_asked")
+
+    def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
+        for section, values in presets.items():
+            self.words(section)
+            self.played.presets[section] = values
+
+    def quiz(self, name: str | None = None) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page ready to be played."""
+
+    chapter: Rehearsal
+    constants: Mapping[str, Any]  # what the page's file defines
+    code: str  # of the language
+
+    def play(self, act: str, **values: Any) -> Played:
+        """One act with its controls at `values`, the others where they start."""
+        chapter = self.chapter
+        chapter.values, chapter.played = dict(values), Played()
+        with _written_down(chapter.played), _reading(self.code):
+            chapter.acts[act]()
+        assert chapter.values == {}, f"no such control in {act}: {chapter.values}"
+        return chapter.played
+
+    def setups(self, act: str, **values: Any) -> list[Setup]:
+        """Only what an act would simulate, for walks along a control."""
+        with _stand_in_runs():
+            return self.play(act, **values).setups
+
+    def at(self, link: Mapping[str, str]) -> Played:
+        """The state that an address names, its parameters being text."""
+        link = dict(link)
+        act = link.pop("part", next(iter(self.chapter.acts)))
+        places = self.play(act).controls
+        if link.get("gpu") == self.constants.get("SPEEDS") is not None:
+            places |= self.play(act, gpu=link["gpu"]).controls
+        return self.play(act, **{key: _place(places[key], text) for key, text in link.items()})
+
+
+def open_page(stem: str, code: str = "en") -> Page:
+    """A page of `pages/` in one language."""
+    script = ROOT / "pages" / f"{stem}.py"
+    chapter = Rehearsal(prose.read(script, code))
+    with mock.patch.object(lesson, "open", return_value=chapter), _reading(code):
+        return Page(chapter, runpy.run_path(str(script)), code)
+
+
+def _reading(code: str) -> Any:
+    """The reader's language, where there is no reader."""
+    return mock.patch.object(language, "current", return_value=code)
+
+
+def _place(places: list[Any], text: str) -> Any:
+    """Where a control stands that the address gives as text."""
+    found = [place for place in places if str(place) == text]
+    if not found:
+        found = [
+            place for place in places if isinstance(place, int | float) and place == float(text)
+        ]
+    assert found, f"{text!r} is none of {places}"
+    return found[0]
+
+
+TINY = Setup(workload.of_lengths((2,)), scheduler.Static(1), Paged(64), SimpleClock(1_000, 1.0))
+
+
+@contextmanager
+def _stand_in_runs() -> Iterator[None]:
+    """Every run is the same tiny one: what an act asks for does not depend on what it gets."""
+    run, summary, step = runs.run(TINY), runs.summary(TINY), runs.step(TINY, 1)
+    with (
+        mock.patch.multiple(
+            runs,
+            run=lambda setup: run,
+            summary=lambda setup: summary,
+            step=lambda setup, number: step,
+            grid=lambda setup, tick_seconds: slots.slot_grid(TINY, 1.0),
+        ),
+    ):
+        yield
+
+
+@contextmanager
+def _written_down(played: Played) -> Iterator[None]:
+    """Every setup that is asked for is noted, once."""
+
+    def noting(compute: Callable[..., Any]) -> Callable[..., Any]:
+        def note(setup: Setup, *more: Any) -> Any:
+            if setup not in played.setups:
+                played.setups.append(setup)
+            return compute(setup, *more)
+
+        return note
+
+    names = ("run", "summary", "step", "grid")
+    with mock.patch.multiple(runs, **{name: noting(getattr(runs, name)) for name in names}):
+        yield
