@@ -45,7 +45,8 @@ def leaves_out(text: str, mark: Mark = "computed", source: str = "") -> None:
     """The honest line of a figure: where it comes from, and what it leaves out."""
     if mark not in MARKS:
         raise ValueError(f"mark {mark!r}: expected one of {', '.join(MARKS)}")
-    st.markdown(f":gray-badge[{mark_words(mark, source)}] :small[{text}]")
+    lead = tr("本图的假设与省略：", "What this figure assumes and leaves out: ")
+    st.markdown(f":gray-badge[{mark_words(mark, source)}] :small[{lead}{text}]")
 
 
 def flags(rows: Sequence[Flag], engine_version: str = "") -> None:

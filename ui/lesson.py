@@ -151,7 +151,7 @@ class Chapter:
         """From the model to the real thing: a table of flags and metric names."""
         if not self.large:
             with (
-                self._at.text,
+                self._at.whole,
                 st.expander(
                     tr("在真实的引擎里", "In the real engines"), icon=":material/terminal:"
                 ),
@@ -195,23 +195,26 @@ class Chapter:
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
         """Links into states of this act: prose section -> the values that differ from the defaults.
 
-        A section's heading is the label of its link; its body says what to look for.
+        A section's heading is the label of its link; its body says what to look for, its blanks
+        are values of the preset.  In the lecture view the links stand among the further settings.
         """
-        if self.large:
-            return
-        with self._at.text, st.container(key="presets", gap="small"):
+        place = self._at.advanced if self.large else self._at.text
+        with place, st.container(key="presets", gap="small"):
             for section, values in presets.items():
-                heading = self.text.section(section).heading
+                text = self.text.section(section)
                 with st.container(key=f"preset-{section}", gap=None):
-                    frame.fresh_link(self.here, heading, self._current_act().code, values)
-                    st.markdown(self.text.filled(section))
+                    frame.fresh_link(self.here, text.heading, self._current_act().code, values)
+                    if not self.large:
+                        blanks = {name: values[name] for name in text.blanks}
+                        st.markdown(self.text.filled(section, **blanks))
 
     # -- showing ----------------------------------------------------------------------------
 
     def play(self, frames: player.Frames, key: str, **more: Any) -> int:
         """The step player; the answer is the step at which the reader stands still."""
         step = state.parameter("step")
-        self._at.has_figure = True
+        if not self._takes_its_turn():
+            return 0
         with self._at.figure:
             return player.show(
                 frames,
@@ -230,11 +233,8 @@ class Chapter:
         after: predict.Prediction | None = None,
     ) -> None:
         """A chart.  While the question `after` is open it would give the answer away: not yet."""
-        if after is not None and after.state == "open":
+        if (after is not None and after.state == "open") or not self._takes_its_turn():
             return
-        if self.large and self._at.has_figure:
-            return  # one figure fits a screen in the lecture hall: the act's first
-        self._at.has_figure = True
         with self._at.figure:
             charts.show(figure, f"{self.here.stem}-{key}", alt, height, fill=self.large)
 
@@ -250,7 +250,12 @@ class Chapter:
         self, key: str, question: str, kind: predict.Kind, outcome: str
     ) -> predict.Prediction:
         """Ask the reader for a guess, beside the figure in its starting state."""
-        place = self._at.figure if self.large else self._at.text
+        if not self.large:
+            place = self._at.text
+        elif predict.standing(key) == "open":
+            place = self._at.figure
+        else:  # answered: the figure needs the screen
+            place = self._at.controls.popover(tr("预测与结果", "Guess and result"))
         with place:
             return predict.ask(
                 key, question, kind, outcome, lecture=self.large, from_link=state.came_by_link()
@@ -275,6 +280,20 @@ class Chapter:
         if self._places is None:
             raise RuntimeError("a chapter is drawn inside its acts, from chapter.show() on")
         return self._places
+
+    def _takes_its_turn(self) -> bool:
+        """Whether the next figure is drawn: in the lecture view one at a time fills the screen."""
+        number = self._at.num_figures
+        self._at.num_figures += 1
+        return not self.large or number == self._shown_figure()
+
+    def _shown_figure(self) -> int:
+        """Which of the act's figures the lecture view shows."""
+        wanted, known = state.kept(self._figure_key(), (0, 1))
+        return int(wanted % known)
+
+    def _figure_key(self) -> str:
+        return f"figure-{self._current_act().code}"
 
     def _control(self, more: dict[str, Any]) -> DeltaGenerator:
         is_advanced = more.pop("advanced", False)
@@ -316,6 +335,17 @@ class Chapter:
     def _lecture_bar(self, current: Act) -> None:
         at = self.acts.index(current)
         codes = [act.code for act in self.acts]
+        num_figures = max(1, self._at.num_figures)
+        shown = self._shown_figure()
+        state.keep(self._figure_key(), (shown, num_figures))
+        if num_figures > 1:
+            with self._at.controls:
+                st.button(
+                    tr("换一张图", "Other figure"),
+                    key="lecture-figure",
+                    on_click=state.keep,
+                    args=(self._figure_key(), (shown + 1, num_figures)),
+                )
         frame.lecture_bar(
             f"{self.here.number} {self.text.title} · {current.name}",
             back=codes[at - 1] if at > 0 else None,
@@ -333,7 +363,7 @@ class _Places:
 
     def __init__(self, large: bool):
         self._popover: DeltaGenerator | None = None
-        self.has_figure = False
+        self.num_figures = 0
         if large:
             self.whole = st.container(key="lecture-act", gap="small")
             with self.whole:

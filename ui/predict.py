@@ -137,8 +137,8 @@ def _draw_open(key: str, question: str, kind: Kind, kept: dict, lecture: bool) -
             key=f"predict-{key}-done",
             type="primary",
             disabled=not complete and not lecture,
-            on_click=_answer if complete else _skip,
-            args=(key, answers) if complete else (key,),
+            on_click=_finish,
+            args=(key, kind),
         )
         if not lecture:
             _button(key, "skip", tr("跳过", "Skip"), _skip, "tertiary")
@@ -301,6 +301,11 @@ def _compare_trends(kind: Trends, answers: Answers) -> str:
 # What this reader did.  Kept for the session, so that a page change or a language loses nothing.
 
 
+def standing(key: str) -> State:
+    """Where a question stands, before it is drawn."""
+    return _kept(key)["state"]
+
+
 def _kept(key: str) -> dict:
     blank = {"state": "open", "asked": False, "answers": {}, "drafts": {}}
     return {**blank, **state.kept(f"predict-{key}", {})}
@@ -328,8 +333,15 @@ def _set_asked(key: str) -> None:
     _keep(key, asked=True)
 
 
-def _answer(key: str, answers: Answers) -> None:
-    _keep(key, state="answered", answers=dict(answers))
+def _finish(key: str, kind: Kind) -> None:
+    """Take what stands in the widgets now: the last answer may have come with this very click."""
+    parts = list(kind.metrics) if isinstance(kind, Trends) else [VALUE]
+    given = {part: st.session_state.get(f"predict-{key}-{part}") for part in parts}
+    answers = {part: answer for part, answer in given.items() if answer is not None}
+    if len(answers) == len(parts):
+        _keep(key, state="answered", answers=answers)
+    else:
+        _skip(key)
 
 
 def _skip(key: str) -> None:
