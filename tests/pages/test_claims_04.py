@@ -1,0 +1,425 @@
+"""Chapter 4 says nothing that its own runs do not show.
+
+Every checkable sentence of the text, of the presets, of the self-check and of the links is held
+here against the setups that the page itself runs.
+"""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim import engine, metrics, scheduler, specs, workload
+from sim.cost import SimpleClock
+from sim.events import Preempted, Rejected
+from tests.chapters import ROOT
+from tests.pages.rehearsal import open_page
+from ui import runs
+from ui.numbers import seconds
+
+SIMULATOR = open_page("04_simulator")
+HOOK = SIMULATOR.play("hook")
+QUIZ = {
+    item["id"]: item
+    for item in json.loads((ROOT / "assets" / "quiz" / "04.json").read_text("utf-8"))["items"]
+}
+
+
+def explore(**values):
+    """The one run of the whole server with its knobs at these values."""
+    (setup,) = SIMULATOR.setups("explore", **values)
+    return runs.run(setup)
+
+
+def summary(**values):
+    return runs.summary(explore(**values).setup)
+
+
+def preset(name):
+    return SIMULATOR.play("explore").presets[name]
+
+
+def shown(item):
+    """The run into which an item's "show me" leads."""
+    assert QUIZ[item]["link"]["page"] == "04_simulator"
+    return SIMULATOR.at(QUIZ[item]["link"]["query"])
+
+
+def step_seconds(run):
+    return run.series.end_seconds - run.series.start_seconds
+
+
+def ttfts(run):
+    return np.array([metrics.ttft(record) for record in metrics.served(run)])
+
+
+# -- a larger batch ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def limits():
+    """Batch limit -> summary, for every limit of the first act."""
+    return {setup.policy.max_num_seqs: runs.summary(setup) for setup in HOOK.setups}
+
+
+def test_an_8b_model_at_ten_requests_per_second_and_a_limit_that_starts_at_8():
+    assert HOOK.said["hook"] == {"rate": 10}
+    assert HOOK.said["hook_result"]["seqs"] == 8
+    clock = HOOK.setups[0].clock
+    assert clock.model.parameters == pytest.approx(8e9, rel=0.01)
+    arrivals = [request.arrival_seconds for request in HOOK.setups[0].requests]
+    assert len(arrivals) / arrivals[-1] == pytest.approx(10, rel=0.2)
+    assert len({setup.requests for setup in HOOK.setups}) == 1
+
+
+def test_from_8_to_64_ttft_falls_and_itl_and_throughput_rise(limits):
+    low, high = limits[8], limits[64]
+    assert high.ttft.mean < low.ttft.mean / 10
+    assert high.itl.mean > 1.1 * low.itl.mean
+    assert high.output_tokens_per_second > 1.5 * low.output_tokens_per_second
+    assert HOOK.guesses["batch"].truth == {"ttft": "down", "itl": "up", "throughput": "up"}
+
+
+def test_at_a_limit_of_8_nearly_all_of_ttft_is_queueing_and_a_larger_batch_shortens_it(limits):
+    assert limits[8].queue_share > 0.95
+    waits = [limits[limit].queue_time.mean for limit in sorted(limits)]
+    assert np.all(np.diff(waits) < 0)
+
+
+def test_each_step_gets_slower_with_company(limits):
+    assert np.all(np.diff([limits[limit].itl.mean for limit in sorted(limits)]) > 0)
+
+
+def test_the_page_shows_the_numbers_of_the_run(open_page, limits):
+    app = open_page("pages/04_simulator.py", lang="en", limit=16)
+    text = "\n".join(part.value for part in app.main.get("markdown"))
+    assert f"**{seconds(limits[16].ttft.mean)}**" in text
+    assert f"**{seconds(limits[16].itl.mean)}**" in text
+    assert app.metric[0].value == seconds(limits[16].ttft.mean)
+
+
+def test_further_right_is_slower_for_each_further_up_is_more_in_all(limits):
+    points = [
+        (limits[limit].itl.mean, limits[limit].output_tokens_per_second) for limit in sorted(limits)
+    ]
+    assert points == sorted(points)
+    assert [y for _, y in points] == sorted(y for _, y in points)
+
+
+def test_the_last_points_fall_together_because_the_batch_is_seldom_full(limits):
+    here, further = limits[32], limits[64]
+    assert further.itl.mean == pytest.approx(here.itl.mean, rel=0.01)
+    assert further.output_tokens_per_second == pytest.approx(
+        here.output_tokens_per_second, rel=0.01
+    )
+    for setup in HOOK.setups[-2:]:
+        run = runs.run(setup)
+        full = run.series.num_running == setup.policy.max_num_seqs
+        assert np.average(full, weights=step_seconds(run)) < 0.1
+
+
+def test_no_step_is_shorter_than_reading_the_weights_once(limits):
+    for setup in HOOK.setups:
+        run = runs.run(setup)
+        floor = setup.clock.decode_floor_seconds
+        assert np.min(step_seconds(run)) > floor
+        assert runs.summary(setup).itl.p50 > floor
+    assert HOOK.said["hook_formula"]["floor"] == seconds(floor)
+
+
+def test_the_longer_side_sets_the_pace_and_a_fixed_rest_comes_on_top():
+    clock = HOOK.setups[0].clock
+    for step in engine.steps(HOOK.setups[1]):
+        time = step.time
+        longer = max(time.memory_seconds, time.compute_seconds)
+        assert time.seconds == longer + clock.used_efficiency.fixed_seconds
+
+
+# -- how far to trust it ------------------------------------------------------------------------
+
+
+def test_only_gpus_with_a_fitted_run_are_called_calibrated():
+    fitted = {"RTX 4090", "RTX PRO 6000"}
+    for name in specs.GPUS:
+        said = SIMULATOR.play("explore", gpu=name, model="Qwen2.5-7B", requests=1).said
+        assert ("calibrated" in said) == (name in fitted), name
+        assert ("uncalibrated" in said) == (name not in fitted), name
+    assert "uncalibrated" in HOOK.said
+
+
+def test_two_numbers_instead_of_a_machine():
+    played = SIMULATOR.play(
+        "explore", gpu=SIMULATOR.constants["SPEEDS"], prefill=10_000, decode=20, requests=20
+    )
+    assert "simple_clock" in played.said
+    assert isinstance(played.setup.clock, SimpleClock)
+    for step in engine.steps(played.setup):
+        prompt = sum(work.num_tokens for work in step.work if work.is_prefill)
+        assert step.seconds == pytest.approx(max(0.020, prompt / 10_000))
+
+
+def test_only_the_rules_of_vllm_are_called_so():
+    for code in SIMULATOR.play("explore").controls["policy"]:
+        played = SIMULATOR.play("explore", policy=code, requests=1)
+        is_vllm = isinstance(played.setup.policy, scheduler.Chunked)
+        assert ("as_vllm" in played.said) == is_vllm
+        assert ("as_defined" in played.said) != is_vllm
+    assert "as_vllm" in HOOK.said
+
+
+# -- the presets --------------------------------------------------------------------------------
+
+
+def test_every_knob_is_answered_by_another_run():
+    (start,) = SIMULATOR.setups("explore")
+    for key, places in SIMULATOR.play("explore").controls.items():
+        for value in (places[0], places[-1]):
+            (moved,) = SIMULATOR.setups("explore", **{key: value})
+            if value != places[0] or places[0] not in ("A100 80G SXM", "chunked", "poisson", 0):
+                assert moved != start, (key, value)
+
+
+def test_light_load_hardly_anybody_queues_and_itl_is_close_to_reading_the_weights():
+    run = explore(**preset("preset_light"))
+    light = runs.summary(run.setup)
+    assert np.max(run.series.num_waiting) == 0
+    assert light.queue_share < 0.15
+    assert light.itl.p50 == pytest.approx(run.setup.clock.decode_floor_seconds, rel=0.15)
+
+
+def test_busy_the_p99_of_itl_is_far_from_its_median_through_the_prefills_of_others():
+    run = explore(**preset("preset_busy"))
+    busy = runs.summary(run.setup)
+    assert busy.itl.p99 > 5 * busy.itl.p50
+    long = step_seconds(run) > 1.5 * busy.itl.p50
+    assert np.any(long)
+    assert np.all(run.series.prefill_tokens[long] > 0)
+
+
+def test_overload_the_queue_climbs_as_long_as_requests_arrive_and_later_ones_wait_longer():
+    run = explore(**preset("preset_overload"))
+    busy, series = runs.summary(run.setup), run.series
+    last = max(request.arrival_seconds for request in run.setup.requests)
+    assert len(run.setup.requests) / last > 1.5 * busy.requests_per_second  # outrun
+    peak = series.start_seconds[np.argmax(series.num_waiting)]
+    assert peak == pytest.approx(last, rel=0.05)
+    at = np.searchsorted(series.start_seconds, np.linspace(0, peak, 6))
+    assert np.all(np.diff(series.num_waiting[at]) >= 0)
+    quarters = [np.mean(part) for part in np.array_split(ttfts(run), 4)]
+    assert np.all(np.diff(quarters) > 0)
+    assert np.corrcoef(np.arange(len(ttfts(run))), ttfts(run))[0, 1] > 0.95
+
+
+def test_long_answers_alone_make_ttft_rise():
+    start, long = SIMULATOR.setups("explore"), SIMULATOR.setups("explore", **preset("preset_long"))
+    before, after = start[0].requests, long[0].requests
+    # As before: when they come and what they ask; only the answers are longer.
+    assert [(r.arrival_seconds, r.prompt_tokens) for r in before] == [
+        (r.arrival_seconds, r.prompt_tokens) for r in after
+    ]
+    assert start[0].policy == long[0].policy
+    constants = SIMULATOR.play("explore").controls["output"]
+    assert {200, 1200} <= set(constants)
+    assert preset("preset_long") == {"output": 1200}
+    assert SIMULATOR.setups("explore", output=200) == start
+    assert summary(output=1200).ttft.mean > 5 * summary().ttft.mean
+
+
+def test_tight_kv_is_used_up_and_then_requests_are_preempted():
+    played = SIMULATOR.play("explore", **preset("preset_kv"))
+    assert played.said["explore_result"]["kv"] == "100%"
+    assert int(played.said["explore_result"]["preemptions"]) > 0
+    assert played.setup.clock.gpu.memory_bytes == pytest.approx(24 * 2**30, rel=0.05)
+    usage = 0.0
+    for step in engine.steps(played.setup):
+        if any(isinstance(event, Preempted) for event in step.events):
+            assert usage > 0.98  # in the step before, nearly every block was taken
+        usage = step.kv_usage
+    first = {record.request.id for record in played.run.records[:36] if record.pauses}
+    assert first  # in view: among the rows of the timeline
+
+
+def test_bursts_the_same_mean_rate_and_itl_but_a_larger_p99_of_ttft():
+    calm, waves = explore(), explore(**preset("preset_burst"))
+    arrivals = [request.arrival_seconds for request in waves.setup.requests]
+    assert len(arrivals) == len(calm.setup.requests)
+    moments, sizes = np.unique(arrivals, return_counts=True)
+    assert set(sizes) == {20}
+    assert 20 / (moments[1] - moments[0]) == 8  # the rate at the start
+    before, after = runs.summary(calm.setup), runs.summary(waves.setup)
+    assert after.itl.p50 == pytest.approx(before.itl.p50, rel=0.05)
+    assert after.ttft.p99 > 2 * before.ttft.p99
+
+
+def test_refused_requests_are_larger_than_the_whole_pool():
+    played = SIMULATOR.play(
+        "explore",
+        gpu=SIMULATOR.constants["SPEEDS"],
+        pool=4_000,
+        prompt=2000,
+        spread=12.0,
+        requests=60,
+    )
+    refused = [
+        event.request_id
+        for step in engine.steps(played.setup)
+        for event in step.events
+        if isinstance(event, Rejected)
+    ]
+    assert played.said["rejected"] == {"rejected": str(len(refused))}
+    pool = played.setup.memory.open().num_usable_blocks * played.setup.memory.block_size
+    for request in played.setup.requests:
+        assert (request.id in refused) == (request.total_tokens > pool)
+
+
+# -- real traffic -------------------------------------------------------------------------------
+
+
+def test_the_stand_in_has_the_shape_of_the_azure_conversation_trace():
+    stand_in = SIMULATOR.play("trace").setup.requests
+    assert len(stand_in) / stand_in[-1].arrival_seconds == pytest.approx(5.5, rel=0.2)
+    for tokens, mean, p99 in (
+        ([request.prompt_tokens for request in stand_in], 1155, 4142),
+        ([request.output_tokens for request in stand_in], 211, 601),
+    ):
+        assert np.mean(tokens) == pytest.approx(mean, rel=0.1)
+        assert np.percentile(tokens, 99) == pytest.approx(p99, rel=0.2)
+
+
+def test_twice_the_speed_is_half_the_time_between_arrivals():
+    usual, fast = (SIMULATOR.setups("trace", speed=speed)[0].requests for speed in (1, 2))
+    assert [request.arrival_seconds for request in fast] == [
+        request.arrival_seconds / 2 for request in usual
+    ]
+
+
+def test_the_earliest_requests_of_a_file_are_replayed():
+    rows = [(9, 700), (1, 500), (5, 600)]
+    file = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+        f"2023-11-16 18:00:{second:02}.0000000,{prompt},3\n" for second, prompt in rows
+    )
+    read = workload.read_azure(file, limit=2)
+    assert [request.prompt_tokens for request in read.requests] == [500, 600]
+    assert read.num_rows == 3
+
+
+# -- the self-check -----------------------------------------------------------------------------
+
+
+def test_every_item_leads_into_a_state_of_this_page():
+    for item in QUIZ:
+        query = dict(QUIZ[item]["link"]["query"])
+        values = {key: value for key, value in query.items() if key != "part"}
+        controls = SIMULATOR.play(query["part"], requests=1) if "requests" in values else None
+        assert set(values) <= set((controls or SIMULATOR.play(query["part"])).controls)
+
+
+def test_all_at_once_is_mostly_queue():
+    assert shown("all_at_once").summary.queue_share > 0.95
+    everybody_now = tuple(
+        replace(request, arrival_seconds=0.0) for request in shown("all_at_once").setup.requests
+    )
+    inf = runs.summary(replace(shown("all_at_once").setup, requests=everybody_now))
+    assert inf.queue_share > 0.95
+    # One prefill takes some tens or hundreds of milliseconds.
+    alone = summary(requests=1)
+    assert 0.01 < alone.ttft.mean < 0.5
+
+
+def test_longer_outputs_raise_ttft_at_a_fixed_rate_and_hardly_tpot():
+    query = QUIZ["longer_outputs"]["link"]["query"]
+    values = {"rate": int(query["rate"]), "seqs": int(query["seqs"])}
+    short, long = (summary(output=output, **values) for output in (100, int(query["output"])))
+    assert shown("longer_outputs").summary.ttft.mean == long.ttft.mean
+    assert long.ttft.mean > 10 * short.ttft.mean
+    assert long.tpot.mean < 1.2 * short.tpot.mean
+
+
+def test_throughput_rises_a_little_while_goodput_collapses():
+    runs_at = [shown("throughput_and_goodput").run, explore(rate=10, seqs=32)]
+    late, timely = ((runs.summary(run.setup), run) for run in runs_at)
+    assert 1 < late[0].output_tokens_per_second / timely[0].output_tokens_per_second < 1.2
+
+    def share(summed, run):
+        return summed.meeting(0.2, 0.05, run) / summed.requests_per_second
+
+    assert share(*timely) > 0.8
+    assert share(*late) < 0.35
+
+
+def test_output_tokens_per_second():
+    item = QUIZ["output_tokens_per_second"]
+    assert item["answer"]["value"] == 100 * 100 / 50
+    assert [lure["value"] for lure in item["lures"]] == [
+        100 * (1000 + 100) / 50,
+        100 * 1000 / 50,
+        100 / 50,
+    ]
+    there = shown("output_tokens_per_second")
+    lengths = [(request.prompt_tokens, request.output_tokens) for request in there.setup.requests]
+    prompt, output = np.mean(lengths, axis=0)
+    assert prompt > 5 * output
+    summed = there.summary
+    assert summed.total_tokens_per_second > 5 * summed.output_tokens_per_second
+
+
+def test_one_output_token_has_no_tpot():
+    played = shown("one_output_token")
+    assert {request.output_tokens for request in played.setup.requests} == {1}
+    assert np.isnan(played.summary.tpot.mean)
+    assert [card.value for card in played.cards if card.label.startswith(("TPOT", "ITL"))] == [
+        "–",
+        "–",
+    ]
+    # Counted as 0, one-token answers would make the mean look better than it is.
+    for setup in SIMULATOR.setups("explore", output=10, spread=12.0):
+        mixed = runs.run(setup)
+        each = np.array([metrics.tpot(record) for record in metrics.served(mixed)])
+        assert np.any(np.isnan(each))
+        assert runs.summary(setup).tpot.mean == pytest.approx(np.nanmean(each))
+        assert np.mean(np.nan_to_num(each)) < np.nanmean(each)
+
+
+def test_with_concurrency_the_total_rises_ever_more_slowly_and_each_users_share_falls():
+    def crowd(size):
+        setup = shown("batch_trend").setups[-1]
+        requests = workload.of_lengths([200] * size, 500)
+        return runs.summary(replace(setup, requests=requests, policy=scheduler.Chunked(size)))
+
+    sizes = [1, 2, 4, 8, 16, 32, 64]
+    crowds = [crowd(size) for size in sizes]
+    total = np.array([summed.output_tokens_per_second for summed in crowds])
+    each = np.array([1 / summed.tpot.mean for summed in crowds])
+    assert np.all(np.diff(total) > 0)
+    assert np.all(np.diff(total / sizes) < 0)  # not in proportion
+    assert np.all(np.diff(each) < 0)
+    assert each[1] > 0.93 * each[0]  # for very small batches it looks as if nothing changed
+    assert all(summed.num_preemptions == 0 for summed in crowds)  # memory suffices
+
+
+def test_kv_or_budget_or_few_arrivals_keep_the_running_requests_far_below_their_limit():
+    played = shown("what_limits_running")
+    assert played.setup.policy.max_num_seqs == 256
+    assert 30 <= np.max(played.run.series.num_running) <= 50  # about 40
+    assert played.summary.peak_kv_usage == 1
+    assert np.max(played.run.series.num_waiting) > 0
+    few = explore(rate=1, seqs=256)
+    assert np.max(few.series.num_running) < 40
+    assert np.max(few.series.kv_usage) < 0.1
+    (setup,) = SIMULATOR.setups("explore", rate=40, prompt=4000, budget=512, seqs=256, requests=60)
+    first = next(engine.steps(replace(setup, requests=workload.of_lengths([9] * 60, 4000))))
+    assert first.num_tokens == 512
+    assert len(first.waiting) > 0
+    assert first.kv_usage < 0.1
+
+
+def test_smooth_or_stalled():
+    gaps = np.array([0.020] * 99 + [1.2])
+    assert np.mean(gaps) == pytest.approx(0.0318)
+    distribution = metrics.Distribution.of(gaps)
+    assert distribution.max == 1.2
+    assert distribution.p99 < 0.04  # a stall that happens once slips past the p99
+    there = shown("smooth_or_stalled").summary
+    assert there.itl.max > 100 * there.itl.p50
+    assert there.itl.p99 > 10 * there.itl.p50
