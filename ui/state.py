@@ -34,6 +34,7 @@ class _Page:
         self.written: dict[str, str] = {}  # what the URL should hold, defaults left out
         self.private: dict[str, Any] = {}  # kept for the session, never in the URL
         self.seen: dict[str, str] | None = None  # the URL as last read or written
+        self.renewals: dict[str, int] = {}  # control -> how often its widget was made anew
         self.restates = False  # see `restate`
 
 
@@ -64,13 +65,13 @@ def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
     for key in gone - RESERVED:
         page.values.pop(key, None)
         page.written.pop(key, None)
-        st.session_state.pop(_widget(key), None)
+        _renew(key)
     for key, value in news.items():
         if key in AMBIENT:
             continue
         page.written[key] = value
         page.values.pop(key, None)
-        st.session_state.pop(_widget(key), None)
+        _renew(key)
     if "part" in gone:
         page.written.pop("part", None)
     page.written = dict(list(page.written.items())[-MAX_PARAMETERS:])
@@ -121,7 +122,7 @@ def set_value(key: str, value: Any, default: Any) -> None:
     """Move a control from code, in a callback."""
     moved()
     st.query_params.pop("step", None)
-    st.session_state.pop(_widget(key), None)
+    _renew(key)
     settle(key, value, default)
 
 
@@ -131,7 +132,7 @@ def reset() -> None:
     page = _page()
     for key in [*page.values, *page.written]:
         if key not in RESERVED:
-            st.session_state.pop(_widget(key), None)
+            _renew(key)
     page.values = {key: value for key, value in page.values.items() if key in RESERVED}
     page.written = {key: value for key, value in page.written.items() if key in RESERVED}
 
@@ -200,7 +201,19 @@ def _page(name: str | None = None) -> _Page:
 
 
 def _widget(key: str) -> str:
-    return f"{st.session_state.get('_page', '')}:{key}"
+    renewals = _page().renewals.get(key, 0)
+    return f"{st.session_state.get('_page', '')}{f'.{renewals}' if renewals else ''}:{key}"
+
+
+def _renew(key: str) -> None:
+    """Give a control that code moves a new widget.
+
+    The browser sends where all widgets stand with every click; one that it has not heard of the
+    move of yet would move it back.
+    """
+    st.session_state.pop(_widget(key), None)
+    renewals = _page().renewals
+    renewals[key] = renewals.get(key, 0) + 1
 
 
 def _is_sound(key: str, value: str) -> bool:

@@ -1,11 +1,12 @@
 """Verbs for browser tests: visit a page, wait for a condition, look for faults."""
 
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 WAIT_MS = 60_000
+ADDRESS_MS = 15_000
 QUIET_MS = 250  # longer than the delay after which a slider reports its value
 
 # Connected, not running, nothing still loading, every chart drawn, no change for a while.
@@ -29,6 +30,10 @@ SETTLED = """quiet => new Promise(resolve => {
   };
   look();
 })"""
+
+ADDRESS_IS = """([path, query]) => location.pathname === path
+  && JSON.stringify([...new URLSearchParams(location.search)].sort()) === JSON.stringify(query)
+"""
 
 FAULTS = """() => {
   const main = document.querySelector('[data-testid=stMain]'), text = main.innerText, found = [];
@@ -79,6 +84,37 @@ def visit(page: Page, path: str, **query: object) -> None:
     given = {key: str(value) for key, value in query.items() if value != ""}
     page.goto(path + ("?" + urlencode(given) if given else ""))
     settle(page)
+
+
+def address(page: Page) -> tuple[str, dict[str, str]]:
+    """Path and parameters."""
+    parts = urlsplit(page.url)
+    return parts.path, dict(parse_qsl(parts.query, keep_blank_values=True))
+
+
+def expect_address(page: Page, path: str, **query: object) -> None:
+    """Wait until the address bar shows this page with exactly these parameters."""
+    wanted = {key: str(value) for key, value in query.items()}
+    try:
+        entries = [list(pair) for pair in sorted(wanted.items())]
+        page.wait_for_function(ADDRESS_IS, arg=[path, entries], timeout=ADDRESS_MS)
+    except TimeoutError:
+        found = address(page)
+        assert found == (path, wanted), f"expected {path} {wanted}, found {found}"
+
+
+def slider(page: Page, name: str) -> Locator:
+    return page.locator(".st-key-controls").get_by_role("slider", name=name)
+
+
+def nudge(page: Page, name: str, key: str = "ArrowRight") -> None:
+    """Move a slider by one key press; its value reaches the server a moment later."""
+    slider(page, name).focus()
+    page.keyboard.press(key)
+
+
+def expect_step(page: Page, step: int) -> None:
+    expect(page.locator(".player")).to_have_attribute("data-step", str(step))
 
 
 def resize(page: Page, width: int, height: int) -> None:

@@ -120,6 +120,13 @@ def test_the_lecture_hall_may_answer_before_the_result_is_revealed():
     assert texts(app)[0] == "share: answered 80.0 False"
 
 
+def test_a_number_typed_and_revealed_in_one_breath_counts():
+    app = press(opened(lecture=True), "share-ask")
+    app.number_input(key="predict-share-value").set_value(80.0)
+    press(app, "share-done")
+    assert texts(app)[0] == "share: answered 80.0 False"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [(10, 12, "up"), (10, 8, "down"), (10, 10.3, "same"), (0, 0, "same"), (0, 1, "up")],

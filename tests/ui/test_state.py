@@ -124,6 +124,16 @@ def test_a_hand_on_one_control_is_not_undone_by_an_address_still_on_its_way():
     assert address(app) == {"slots": "7", "rate": "5"}
 
 
+@pytest.mark.parametrize("how", ["back", "reset"])
+def test_what_code_moved_is_not_moved_back_by_a_browser_that_has_not_heard_of_it(how):
+    app = move(opened(), 0, 7)
+    late = app._tree.get_widget_states()  # sent along when something else was touched meanwhile
+    assert shown(press(app, "reset") if how == "reset" else go(app)) == "4 2"
+    app._run(late)
+    assert shown(app) == "4 2"
+    assert shown(move(app, 0, 5)) == "5 2"
+
+
 def test_the_language_of_the_address_wins_and_stays_when_it_goes():
     app = opened(lang="en")
     assert language(app) == "English"
