@@ -24,8 +24,8 @@ class Chunked:
     `long_prefill_token_threshold` caps what one request may take of a step (0: no cap);
     `reserve_full_length` admits a waiting request only if all its tokens fit now.  With
     `chunked_prefill` off, a prompt that does not fit the left-over budget is set aside and may be
-    overtaken (0.19 stops the line there instead); vLLM then demands a budget of at least the model length, since a longer prompt would
-    wait forever.
+    overtaken (0.19 stops the line there instead); vLLM then demands a budget of at least the model
+    length, since a longer prompt would wait forever.
 
     Raises:
         SimError: `max_num_seqs_below_one`, `max_num_batched_tokens_below_one`,
