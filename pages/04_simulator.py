@@ -4,6 +4,8 @@ The reader guesses what a larger batch does, sees why TTFT and ITL go opposite w
 knob of the server, presets that show one phenomenon each, and real traffic from a file.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sim import scheduler, specs, workload
@@ -108,7 +110,7 @@ def hook() -> None:
         throughput=count(here.output_tokens_per_second),
         running=significant(here.mean_running),
     )
-    chapter.say("frontier", after=guess)
+    chapter.say("frontier", hidden_by=guess)
     chapter.draw(
         pictures.frontier(points, seqs, large=chapter.large),
         "frontier",
@@ -133,7 +135,7 @@ def explore() -> None:
     rate = chapter.pick("rate", tr("每秒到达", "Arrivals per s"), RATES, start=8)
     prompt = chapter.pick("prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500)
     output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200)
-    clock, memory, honesty = choose_machine()
+    clock, pool, honesty = choose_machine()
     policy, schedule = choose_policy()
     label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
     spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, advanced=True)
@@ -141,11 +143,13 @@ def explore() -> None:
         "poisson": workload.PoissonArrivals(rate),
         "constant": workload.ConstantArrivals(rate),
         "burst": workload.BurstArrivals.at_rate(rate, BURST_SIZE),
+        "once": workload.BurstArrivals(num_requests),
     }
     names = {
         "poisson": tr("泊松", "Poisson"),
         "constant": tr("匀速", "constant"),
         "burst": tr("突发", "bursts"),
+        "once": tr("同时", "at once"),
     }
     arrival = chapter.choose("arrival", tr("到达方式", "Arrivals"), names, "poisson", advanced=True)
     seed = chapter.number("seed", tr("随机种子", "Random seed"), 0, 9999, start=0, advanced=True)
@@ -156,14 +160,14 @@ def explore() -> None:
         workload.LognormalLength.with_spread(output, spread),
         seed=seed,
     ).requests()
-    setup = Setup(requests, policy, memory, clock)
+    chapter.presets(PRESETS)
+    setup = Setup(requests, policy, pool(), clock)
     summary = runs.summary(setup)
 
     draw_cards(setup)
     draw_timeline(setup)
     draw_load(setup)
     say_what_is_left_out(honesty, schedule)
-    chapter.presets(PRESETS)
     chapter.say(
         "explore_result",
         served=count(summary.num_served),
@@ -188,12 +192,12 @@ def trace() -> None:
     speed = chapter.pick(
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
     )
-    clock, memory, honesty = choose_machine()
+    clock, pool, honesty = choose_machine()
     policy, schedule = choose_policy()
     read, problem = traces.read(uploaded)
     chapter.problem(problem, "trace_failed")
     requests = workload.scaled(read.requests if read else STAND_IN, speed)
-    setup = Setup(requests, policy, memory, clock)
+    setup = Setup(requests, policy, pool(), clock)
     summary = runs.summary(setup)
 
     draw_cards(setup)
@@ -223,8 +227,8 @@ def check() -> None:
     chapter.quiz()
 
 
-def choose_machine() -> tuple[Clock, Paged, str]:
-    """How fast the server is, how much KV it holds, and which line says how far to trust it."""
+def choose_machine() -> tuple[Clock, Callable[[], Paged], str]:
+    """How fast the server is, its KV pool (if the model fits), and how far to trust it."""
     names = {name: name for name in specs.GPUS} | {SPEEDS: tr("直接给速度", "speeds, directly")}
     gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", advanced=chapter.large)
     if gpu_name == SPEEDS:
@@ -233,14 +237,15 @@ def choose_machine() -> tuple[Clock, Paged, str]:
         decode = chapter.pick("decode", tr("解码每步毫秒", "Decode ms per step"), DECODES, start=20)
         label = tr("KV 池（token）", "KV pool (tokens)")
         room = chapter.pick("pool", label, KV_TOKENS, start=64_000, advanced=True)
-        return SimpleClock.of_milliseconds(prefill, decode), Paged.for_tokens(room), "simple_clock"
+        clock = SimpleClock.of_milliseconds(prefill, decode)
+        return clock, partial(Paged.for_tokens, room), "simple_clock"
     models = {name: name for name in specs.MODELS}
     model_name = chapter.choose(
         "model", tr("模型", "Model"), models, start="Llama-3.1-8B", advanced=chapter.large
     )
     gpu, model = specs.GPUS[gpu_name], specs.MODELS[model_name]
     honesty = "calibrated" if gpu.efficiency.calibrated else "uncalibrated"
-    return Roofline(model, gpu), Paged.beside(model, gpu), honesty
+    return Roofline(model, gpu), partial(Paged.beside, model, gpu), honesty
 
 
 def choose_policy() -> tuple[scheduler.Policy, str]:
@@ -274,9 +279,9 @@ def draw_cards(setup: Setup) -> None:
                 f"p99 {seconds(summary.ttft.p99)}",
             ),
             Card(
-                tr("ITL 中位数", "ITL, median"),
-                seconds(summary.itl.p50),
-                f"p99 {seconds(summary.itl.p99)}",
+                tr("ITL 均值", "ITL, mean"),
+                seconds(summary.itl.mean),
+                f"p99 {seconds(summary.itl.p99)} · max {seconds(summary.itl.max)}",
             ),
             Card(
                 tr("TPOT 均值", "TPOT, mean"),

@@ -12,7 +12,7 @@ from sim.kv import Paged
 from sim.request import Request
 from ui import frames, lesson, pictures, predict, runs
 from ui.lesson import tr
-from ui.numbers import count, in_percent, percent, seconds
+from ui.numbers import count, in_percent, percent, steps
 
 TICK_SECONDS = 1 / 64  # one step; a power of two, so that sums of steps are exact
 CLOCK = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=TICK_SECONDS)
@@ -27,6 +27,7 @@ ARRIVALS: dict[str, workload.Arrivals] = {
 }
 WINDOWS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5)  # seconds, whole ticks
 FEW_REQUESTS = {"slots": 8, "requests": 5, "spread": 2.0}
+MANY_STALLS = {"slots": 12, "requests": 24, "spread": 2.0}
 LONG_TAIL = {"slots": 4, "requests": 24, "spread": 12.0}
 
 chapter = lesson.open(__file__)
@@ -99,8 +100,8 @@ def compare() -> None:
         continuous_steps=count(after.num_steps),
         static_utilization=percent(before.slot_utilization),
         continuous_utilization=percent(after.slot_utilization),
-        static_wait=seconds(before.queue_time.mean),
-        continuous_wait=seconds(after.queue_time.mean),
+        static_wait=steps(before.queue_time.mean, TICK_SECONDS),
+        continuous_wait=steps(after.queue_time.mean, TICK_SECONDS),
     )
     chapter.say(
         "compare_gap",
@@ -176,13 +177,15 @@ def sandbox() -> None:
         "sandbox_result",
         static_utilization=percent(before.slot_utilization),
         continuous_utilization=percent(after.slot_utilization),
-        static_span=seconds(before.duration_seconds),
-        continuous_span=seconds(after.duration_seconds),
-        static_wait=seconds(before.queue_time.mean),
-        continuous_wait=seconds(after.queue_time.mean),
+        static_span=steps(before.duration_seconds, TICK_SECONDS),
+        continuous_span=steps(after.duration_seconds, TICK_SECONDS),
+        static_wait=steps(before.queue_time.mean, TICK_SECONDS),
+        continuous_wait=steps(after.queue_time.mean, TICK_SECONDS),
     )
     chapter.say("limits")
-    chapter.presets({"limits_few": FEW_REQUESTS, "limits_tail": LONG_TAIL})
+    chapter.presets(
+        {"limits_few": FEW_REQUESTS, "limits_tail": LONG_TAIL, "limits_stall": MANY_STALLS}
+    )
 
 
 @chapter.act("dynamic", tr("动态批", "Dynamic"), deeper=True)
@@ -217,9 +220,9 @@ def dynamic() -> None:
         static_utilization=percent(static.slot_utilization),
         dynamic_utilization=percent(waiting.slot_utilization),
         continuous_utilization=percent(continuous.slot_utilization),
-        static_wait=seconds(static.queue_time.mean),
-        dynamic_wait=seconds(waiting.queue_time.mean),
-        continuous_wait=seconds(continuous.queue_time.mean),
+        static_wait=steps(static.queue_time.mean, TICK_SECONDS),
+        dynamic_wait=steps(waiting.queue_time.mean, TICK_SECONDS),
+        continuous_wait=steps(continuous.queue_time.mean, TICK_SECONDS),
     )
 
 

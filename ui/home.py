@@ -8,8 +8,6 @@ from ui import chapters, frame, prose, state
 from ui import language as languages
 from ui.language import tr
 
-START = "05_batching"
-
 
 def show(script: str) -> None:
     frame.begin(frame.HOME, lambda: _text(script).title)
@@ -18,7 +16,9 @@ def show(script: str) -> None:
         st.title(text.title, anchor=False)
         st.markdown(text.filled("lead"))
         with st.container(key="start"):
-            frame.link(chapters.Chapter(START), text.filled("start"))
+            first = chapters.in_order()[0]
+            title = first.title(languages.current())
+            frame.link(first, text.filled("start", chapter=title))
         chapter_map, promises = st.columns([0.52, 0.48], gap="large")
         with chapter_map:
             _map()

@@ -108,13 +108,20 @@ class Chapter:
 
     # -- saying -----------------------------------------------------------------------------
 
-    def say(self, section: str, after: predict.Prediction | None = None, **numbers: object) -> None:
+    def say(
+        self,
+        section: str,
+        after: predict.Prediction | None = None,
+        hidden_by: predict.Prediction | None = None,
+        **numbers: object,
+    ) -> None:
         """A section of the chapter's prose, its blanks filled in; absent from the lecture view.
 
-        What would give a prediction away stands folded while the question `after` is open.
+        What would give a prediction away stands folded while the question `after` is open; what
+        speaks of a figure that is not there yet is hidden while the question `hidden_by` is.
         """
         text = self.text.filled(section, **numbers)
-        if self.large:
+        if self.large or (hidden_by is not None and hidden_by.state == "open"):
             return
         heading = self.text.section(section).heading
         folded = after is not None and after.state == "open"

@@ -2,6 +2,8 @@
 
 import math
 
+from ui.language import tr
+
 
 def significant(value: float, digits: int = 3) -> str:
     """1234.5 -> "1,230"; 0.04567 -> "0.0457"; NaN -> an en dash."""
@@ -34,6 +36,12 @@ def seconds(value: float) -> str:
     if math.isnan(value):
         return "–"
     return f"{significant(value * 1000)} ms" if 0 < value < 0.9995 else f"{significant(value)} s"
+
+
+def steps(value: float, tick_seconds: float) -> str:
+    """Seconds as steps of a clock whose steps all take one tick: 0.609 -> "39 steps"."""
+    number = significant(value / tick_seconds)
+    return tr(f"{number} 步", f"{number} steps")
 
 
 def count(value: float) -> str:
