@@ -172,7 +172,9 @@ def _grouped(step: Step) -> list[str]:
         parts.append(
             tr(
                 f"{names(staying)} 写完了，但槽位不能让出",
-                f"{names(staying)} is done but keeps its slot",
+                f"{names(staying)} are done but keep their slots"
+                if len(staying) > 1
+                else f"{names(staying)} is done but keeps its slot",
             )
         )
     if leaving - set(going):
@@ -183,7 +185,9 @@ def _grouped(step: Step) -> list[str]:
         parts.append(
             tr(
                 f"{names(going)} 写完，槽位立刻空出",
-                f"{names(going)} is done; the slot is free at once",
+                f"{names(going)} are done; their slots are free at once"
+                if len(going) > 1
+                else f"{names(going)} is done; the slot is free at once",
             )
         )
     return parts

@@ -11,8 +11,8 @@ def significant(value: float, digits: int = 3) -> str:
         return "–"
     if value == 0:
         return "0"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, decimals)
+    rounded = float(f"{value:.{digits - 1}e}")  # first, so that 99.96 is "100" and not "100.0"
+    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
     return f"{rounded:,.{max(0, decimals)}f}"
 
 

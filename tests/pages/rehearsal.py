@@ -108,7 +108,9 @@ class Rehearsal:
 
     # -- words and pictures
 
-    def say(self, section: str, after: object = None, **numbers: object) -> None:
+    def say(
+        self, section: str, after: object = None, hidden_by: object = None, **numbers: object
+    ) -> None:
         self.words(section, **numbers)
 
     def words(self, section: str, **numbers: object) -> str:

@@ -1,0 +1,69 @@
+"""Numbers as a reader sees them: with a unit, and never with more digits than mean something."""
+
+import pytest
+
+from ui import numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1234.5, "1,230"),
+        (0.04567, "0.0457"),
+        (99.96, "100"),
+        (7.476, "7.48"),
+        (10, "10.0"),
+        (-3.14159, "-3.14"),
+        (0, "0"),
+        (float("nan"), "–"),
+    ],
+)
+def test_three_digits_are_significant(value, words):
+    assert numbers.significant(value) == words
+
+
+@pytest.mark.parametrize("value", [0.0001234, 0.01, 0.5, 1, 9.999, 12.345, 999.4, 54321.0])
+def test_no_number_has_more_than_three_digits_that_say_something(value):
+    shown = numbers.significant(value).replace(",", "")
+    digits = shown.replace(".", "").lstrip("0")
+    assert len(digits.rstrip("0") if "." not in shown else digits) <= 4  # 9.999 becomes 10.00
+    assert float(shown) == pytest.approx(value, rel=0.006)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.0156, "15.6 ms"),
+        (0.0675321, "67.5 ms"),
+        (0.99949, "999 ms"),
+        (0.9996, "1.00 s"),
+        (75.3, "75.3 s"),
+        (3502.0, "3,500 s"),
+        (0, "0 s"),
+        (float("nan"), "–"),
+    ],
+)
+def test_less_than_a_second_is_milliseconds(value, words):
+    assert numbers.seconds(value) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(140 / 300, "46.7%"), (0, "0%"), (1, "100%"), (0.031, "3.1%"), (0.8974, "89.7%")],
+)
+def test_a_share_is_a_percentage(share, words):
+    assert numbers.percent(share) == words
+
+
+def test_a_share_on_a_scale_to_a_hundred():
+    assert numbers.in_percent(0.25) == 25
+
+
+@pytest.mark.parametrize(("value", "words"), [(19366, "19,366"), (0, "0"), (1194.4, "1,194")])
+def test_whole_numbers_are_exact(value, words):
+    assert numbers.count(value) == words
+
+
+@pytest.mark.parametrize(("value", "words"), [(1.0, "1"), (0.5, "0.5"), (8, "8")])
+def test_a_setting_reads_as_on_its_control(value, words):
+    assert numbers.plain(value) == words
