@@ -10,6 +10,8 @@ from ui import notes, player
 from ui.language import tr
 from ui.theme import request_letter
 
+UNSEEN = {"block_full", "pool_full"}  # a picture of slots shows no blocks: nothing to stop at
+
 
 def slot_frames(
     grids: Sequence[tuple[str, SlotGrid]], num_requests: int, alt: str
@@ -62,4 +64,5 @@ def _grid_note(grid: SlotGrid, tick: int) -> str:
 
 def _kinds(grids: Sequence[tuple[str, SlotGrid]], tick: int) -> tuple[str, ...]:
     steps = [grid.steps[tick] for _, grid in grids if tick < len(grid.steps)]
-    return tuple(dict.fromkeys(kind for step in steps for kind in notes.kinds(step)))
+    happened = dict.fromkeys(kind for step in steps for kind in notes.kinds(step))
+    return tuple(kind for kind in happened if kind not in UNSEEN)

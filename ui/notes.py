@@ -139,7 +139,8 @@ def step_note(step: Step | None, held: Sequence[int] = (), stalled: Sequence[int
     """
     if step is None:
         return tr("服务器空闲，没有请求。", "The server is idle; nobody is here.")
-    parts = [*_grouped(step), *_standing(step, held, stalled)] or [
+    news = _grouped(step)
+    parts = [*news, *_standing(step, held, stalled, is_quiet=not news)] or [
         tr("预填充继续", "prefill goes on")
     ]
     return tr("；".join(parts) + "。", "; ".join(parts) + ".")
@@ -193,11 +194,11 @@ def _grouped(step: Step) -> list[str]:
     return parts
 
 
-def _standing(step: Step, held: Sequence[int], stalled: Sequence[int]) -> list[str]:
-    """Who generates and who does not, said when no event tells more."""
+def _standing(step: Step, held: Sequence[int], stalled: Sequence[int], is_quiet: bool) -> list[str]:
+    """Who does not generate; and who does, said when no event tells more."""
     parts = []
     decoding = [work.request_id for work in step.work if not work.is_prefill]
-    if decoding and not step.events:
+    if decoding and is_quiet:
         parts.append(
             tr(f"{names(decoding)} 各生成 1 个 token", f"{names(decoding)} generate one token each")
             if len(decoding) > 1

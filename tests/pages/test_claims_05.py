@@ -297,6 +297,17 @@ def test_a_long_tail_ends_with_the_longest_writing_alone():
     assert grid(continuous).shares["free"] > 0.3
 
 
+def test_many_slots_and_similar_lengths_lose_more_steps_than_they_save():
+    values = BATCHING.play("sandbox").presets["limits_stall"]
+    static, continuous = BATCHING.play("sandbox", **values).setups
+    before, after = summary(static), summary(continuous)
+    assert 1 < after.num_steps / before.num_steps < 1.1  # a little slower
+    assert after.duration_seconds > before.duration_seconds
+    stopped = [step for step in ran(grid(continuous)) if len(step.work) < len(step.running)]
+    assert len(stopped) > 5
+    assert all(work.is_prefill for step in stopped for work in step.work)
+
+
 def test_drawn_lengths_have_a_mean_of_their_own_further_off_the_larger_the_spread():
     def off(spread):
         requests = BATCHING.setups("sandbox", requests=60, spread=spread)[0].requests
@@ -408,6 +419,21 @@ def test_continuous_batching_waits_least_at_every_rate_and_window(dynamic):
 def test_arrivals_stand_on_whole_steps():
     for setup in BATCHING.setups("dynamic", rate=7):
         assert all((request.arrival_seconds / TICK).is_integer() for request in setup.requests)
+
+
+# -- notes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("act", ["hook", "compare", "sandbox", "dynamic"])
+def test_a_note_speaks_of_prefill_only_where_somebody_is_prefilled(act):
+    played = BATCHING.play(act)
+    for index, note in enumerate(played.frames[0].notes):
+        lines = note.split("\n")
+        for line, setup in zip(lines, played.setups, strict=True):
+            ticks = grid(setup).steps
+            step = ticks[index] if index < len(ticks) else None
+            is_prefill = step is not None and any(work.is_prefill for work in step.work)
+            assert ("prefill" in line or "joins" in line) == is_prefill, (index, line)
 
 
 # -- the self-check ----------------------------------------------------------------------------

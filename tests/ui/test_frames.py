@@ -6,6 +6,7 @@ import pytest
 from sim import scheduler, slots, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
+from sim.events import BlockFull
 from sim.kv import Paged
 from sim.request import Request
 from ui import frames, language
@@ -113,3 +114,14 @@ def test_in_chinese_the_same_pictures_have_other_words(monkeypatch):
     assert english.events == chinese.events
     assert chinese.notes[10] == "B、C 各生成 1 个 token；A 的槽位在空转。"
     assert chinese.grids[0].slots[0] == "槽 1"
+
+
+def test_blocks_are_not_in_the_picture_so_the_player_does_not_stop_at_them():
+    requests = workload.of_lengths((40, 40), 16)
+    setup = Setup(requests, scheduler.Continuous(2), Paged(4096), CLOCK)
+    grid = slots.slot_grid(setup, TICK)
+    full = [step.index for step in grid.steps if any(isinstance(e, BlockFull) for e in step.events)]
+    assert len(full) > 2
+    shown = frames.slot_frames([("", grid)], 2, "a picture")
+    assert [index for index, kinds in enumerate(shown.events) if kinds] == [0, 39]
+    assert shown.notes[full[1]] == "A and B generate one token each."

@@ -118,6 +118,8 @@ def test_a_long_list_is_cut_and_counted(read):
 STEPS = {
     "idle": (None, {}),
     "decoding": (step(work=decoding(0, 1)), {}),
+    "decoding, unseen event": (step(events.BlockFull(0, 7), work=decoding(0, 1)), {}),
+    "decoding, arrival": (step(events.Arrived(5), work=decoding(0, 1)), {}),
     "one decoding": (step(work=decoding(0)), {}),
     "prefill goes on": (step(work=(StepWork(0, 8, 8, True, False),)), {}),
     "held": (step(work=decoding(1)), {"held": [0, 2]}),
@@ -147,7 +149,9 @@ def test_a_step_is_one_sentence(read, code, name):
 
 def test_who_generates_is_said_when_nothing_else_happens(read):
     read("en")
-    assert notes.step_note(STEPS["decoding"][0]) == "A and B generate one token each."
+    for name in ("decoding", "decoding, unseen event", "decoding, arrival"):
+        assert notes.step_note(STEPS[name][0]) == "A and B generate one token each.", name
+    assert notes.step_note(STEPS["prefill goes on"][0]) == "prefill goes on."
     assert notes.step_note(STEPS["one decoding"][0]) == "A generates one token."
 
 
