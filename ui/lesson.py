@@ -354,7 +354,7 @@ class Chapter:
                     args=(self._figure_key(), (shown + 1, num_figures)),
                 )
         frame.lecture_bar(
-            f"{self.here.number} {self.text.title} · {current.name}",
+            f"**{current.name}** · {self.here.number} {self.text.title}",
             back=codes[at - 1] if at > 0 else None,
             onward=codes[at + 1] if at + 1 < len(codes) else None,
             first=codes[0],
