@@ -1,13 +1,19 @@
 """Pages under AppTest: the whole script runs, without a browser."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from sim import metrics
+from sim.engine import Run, Setup
 from tests.chapters import ROOT
+from ui import runs
 
 OpenPage = Callable[..., AppTest]
+FEW_REQUESTS = 24
 
 
 @pytest.fixture
@@ -26,3 +32,15 @@ def open_page() -> OpenPage:
         return app.run()
 
     return open_one
+
+
+@pytest.fixture
+def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of the first few requests only, for tests that draw a page in very many states."""
+    whole = runs.run
+
+    def run(setup: Setup) -> Run:
+        return whole(replace(setup, requests=setup.requests[:FEW_REQUESTS]))
+
+    monkeypatch.setattr(runs, "run", run)
+    monkeypatch.setattr(runs, "summary", cache(lambda setup: metrics.summarize(run(setup))))

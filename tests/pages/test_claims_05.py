@@ -113,10 +113,10 @@ def test_all_idling_is_keeping_company_and_each_token_of_the_longest_adds_two_id
 def test_utilization_falls_as_the_longest_grows_and_rises_until_then():
     share = [
         summary(BATCHING.setups("hook", longest=longest)[0]).slot_utilization
-        for longest in range(10, 201, 2)
+        for longest in range(10, 201, 5)
     ]
-    assert np.all(np.diff(share[:11]) > 0)  # up to 30, where B is as long as C
-    assert np.all(np.diff(share[10:]) < 0)
+    assert np.all(np.diff(share[:5]) > 0)  # up to 30, where B is as long as C
+    assert np.all(np.diff(share[4:]) < 0)
 
 
 def test_a_static_batch_is_computed_at_its_full_width():
@@ -215,7 +215,8 @@ def test_at_step_11_three_have_been_writing_for_a_while_and_one_has_just_come_in
 
 
 def test_the_linear_layers_see_every_token_once_and_nothing_is_padded():
-    for at in places("shapes", "at"):
+    assert places("shapes", "at") == list(range(1, 61))
+    for at in (1, 2, 11, 30, 31, 51, 60):
         played = BATCHING.play("shapes", at=at)
         step = runs.step(played.setup, at)
         assert step.index == at - 1
@@ -242,8 +243,9 @@ def test_four_knobs():
 
 
 def test_without_a_spread_and_all_at_once_the_two_policies_draw_level():
-    for width in places("sandbox", "slots"):
-        for requests in (1, 7, 12, 13, 24, 60):
+    # Equal for every number of slots and of requests; here a few of each.
+    for width in (1, 3, 4, 7, 12):
+        for requests in (1, 7, 12, 25, 60):
             pair = BATCHING.setups("sandbox", slots=width, requests=requests, spread=1.0)
             static, continuous = (summary(setup) for setup in pair)
             assert static.num_steps == continuous.num_steps, (width, requests)
@@ -518,7 +520,7 @@ def test_spread_trend():
                 summary(setup).slot_utilization
                 for setup in BATCHING.setups("sandbox", spread=spread, **values)
             ]
-            for spread in places("sandbox", "spread")
+            for spread in places("sandbox", "spread")[::2]
         ]
     )  # [num_spreads, 2]
     static, continuous = curves.T
