@@ -77,7 +77,11 @@ def upload(page: Page, content: bytes, name: str = "trace.csv") -> None:
 def test_home_leads_to_batching_and_on_to_the_simulator(new_page):
     page = new_page("en", warm=True)
     helpers.visit(page, "/")
-    page.locator(".st-key-start a").click()
+    start = page.locator(".st-key-start a")
+    promised = "/" + start.get_attribute("href")
+    start.click()
+    expect_address(page, promised)
+    chapter_link(page, "batching").click()
     expect_address(page, "/batching")
     expect(page.locator(PLAYER)).to_be_visible()
     chapter_link(page, "simulator").click()
@@ -298,7 +302,7 @@ def test_back_and_forward_walk_moves_acts_and_pages_in_the_chosen_language(new_p
     helpers.visit(page, "/")
     choose_language(page, "English")
     expect_address(page, "/", lang="en")
-    page.locator(".st-key-start a").click()
+    page.locator('.st-key-map a[href^="batching"]').click()
     expect_address(page, "/batching", lang="en")
     act_link(page, "sandbox").click()
     expect_address(page, "/batching", lang="en", part="sandbox")
@@ -378,7 +382,7 @@ def test_fast_hands_lose_nothing(new_page):
     helpers.settle(page)
     _, query = helpers.address(page)
     for name, code in (("Slots", "slots"), ("Requests", "requests")):
-        assert slider(page, name).input_value() == query[code]
+        expect(slider(page, name)).to_have_value(query[code])
 
 
 def test_a_slow_network_undoes_no_move(new_page):
@@ -568,7 +572,9 @@ def test_a_lecturer_enters_walks_asks_reveals_resets_and_leaves(new_page):
     field.fill("80")
     field.press("Enter")
     page.locator(GUESS).get_by_role("button", name="Reveal").click()
-    expect(page.locator(f"{GUESS} [data-testid=stPlotlyChart]")).to_be_visible()
+    page.get_by_role("button", name="Guess and result").click()
+    expect(page.get_by_role("dialog").locator("[data-testid=stPlotlyChart]")).to_be_visible()
+    page.keyboard.press("Escape")
 
     for part in ("compare", "shapes"):
         page.keyboard.press("PageDown")

@@ -1,0 +1,88 @@
+"""An uploaded trace: a good one stays until a better one, a bad one says what and where."""
+
+import pytest
+
+from tests.ui.visits import SIMULATOR, address, go, opened
+
+HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
+GOOD_ROW = "2023-11-16 18:15:46.6805900,374,44"
+
+
+def csv(*rows, header=HEADER):
+    return "\n".join([header, *rows]).encode()
+
+
+def good(num_rows):
+    return csv(*[f"2023-11-16 18:{at // 60:02d}:{at % 60:02d}.0,300,50" for at in range(num_rows)])
+
+
+def trace_act(**query):
+    return opened(SIMULATOR, part="trace", lang="en", **query)
+
+
+def give(app, content, name="trace.csv"):
+    app.file_uploader[0].set_value((name, content, "text/csv")).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def values(app):
+    return [metric.value for metric in app.metric]
+
+
+def said(app):
+    return "\n".join(warning.value for warning in app.warning)
+
+
+def test_a_good_trace_changes_the_numbers_and_the_text_counts_its_rows():
+    app = trace_act()
+    before = values(app)
+    give(app, good(37))
+    assert said(app) == ""
+    assert values(app) != before
+    assert any("37" in part.value for part in app.main.markdown)
+    assert address(app) == {"part": "trace", "lang": "en"}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (csv(GOOD_ROW, "2023-11-16 18:15:47.0,many,44"), ("Line 3", "ContextTokens", "many")),
+        (csv(GOOD_ROW, "2023-11-16 18:15:47.0,3,-1"), ("Line 3", "GeneratedTokens", "-1")),
+        (csv("yesterday,3,4"), ("Line 2", "TIMESTAMP", "yesterday")),
+        (csv("1,2", header="TIMESTAMP,ContextTokens"), ("Line 1", "GeneratedTokens")),
+        (csv(), ("TIMESTAMP,ContextTokens,GeneratedTokens", "first line")),
+        (b"", ("no rows",)),
+        (b"\xff\xfe\x00\x01", ("UTF-8",)),
+    ],
+)
+def test_a_bad_trace_says_what_and_where_and_the_last_good_run_stays(content, expected):
+    app = give(trace_act(), good(37))
+    before = values(app)
+    give(app, content)
+    for words in expected:
+        assert words.lower() in said(app).lower()
+    assert values(app) == before
+
+
+def test_the_message_is_in_the_language_of_the_reader():
+    app = give(trace_act(), csv("2023-11-16 18:15:47.0,many,44"))
+    go(app, part="trace", lang="zh")
+    for words in ("第 2 行", "ContextTokens", "应为"):
+        assert words in said(app)
+
+
+def test_the_trace_stays_while_the_reader_looks_elsewhere():
+    app = give(trace_act(), good(37))
+    before = values(app)
+    go(app, part="explore", lang="en")
+    assert values(app) != before
+    go(app, part="trace", lang="en")
+    assert values(app) == before
+
+
+def test_only_the_first_part_of_a_long_trace_is_run_and_the_text_says_so():
+    app = give(trace_act(), good(900))
+    text = "\n".join(part.value for part in app.main.markdown)
+    assert "900" in text
+    assert "500" in text
