@@ -4,8 +4,6 @@ The reader guesses what a larger batch does, sees why TTFT and ITL go opposite w
 knob of the server, presets that show one phenomenon each, and real traffic from a file.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from sim import scheduler, specs, workload
@@ -135,7 +133,6 @@ def explore() -> None:
     rate = chapter.pick("rate", tr("每秒到达", "Arrivals per s"), RATES, start=8)
     prompt = chapter.pick("prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500)
     output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200)
-    clock, pool, honesty = choose_machine()
     policy, schedule = choose_policy()
     label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
     spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, advanced=True)
@@ -161,7 +158,8 @@ def explore() -> None:
         seed=seed,
     ).requests()
     chapter.presets(PRESETS)
-    setup = Setup(requests, policy, pool(), clock)
+    clock, memory, honesty = choose_machine()
+    setup = Setup(requests, policy, memory, clock)
     summary = runs.summary(setup)
 
     draw_cards(setup)
@@ -192,12 +190,12 @@ def trace() -> None:
     speed = chapter.pick(
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
     )
-    clock, pool, honesty = choose_machine()
     policy, schedule = choose_policy()
+    clock, memory, honesty = choose_machine()
     read, problem = traces.read(uploaded)
     chapter.problem(problem, "trace_failed")
     requests = workload.scaled(read.requests if read else STAND_IN, speed)
-    setup = Setup(requests, policy, pool(), clock)
+    setup = Setup(requests, policy, memory, clock)
     summary = runs.summary(setup)
 
     draw_cards(setup)
@@ -227,8 +225,11 @@ def check() -> None:
     chapter.quiz()
 
 
-def choose_machine() -> tuple[Clock, Callable[[], Paged], str]:
-    """How fast the server is, its KV pool (if the model fits), and how far to trust it."""
+def choose_machine() -> tuple[Clock, Paged, str]:
+    """How fast the server is, how much KV it holds, and which line says how far to trust it.
+
+    The last control of an act: a model that does not fit stops the run here.
+    """
     names = {name: name for name in specs.GPUS} | {SPEEDS: tr("直接给速度", "speeds, directly")}
     gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", advanced=chapter.large)
     if gpu_name == SPEEDS:
@@ -237,15 +238,14 @@ def choose_machine() -> tuple[Clock, Callable[[], Paged], str]:
         decode = chapter.pick("decode", tr("解码每步毫秒", "Decode ms per step"), DECODES, start=20)
         label = tr("KV 池（token）", "KV pool (tokens)")
         room = chapter.pick("pool", label, KV_TOKENS, start=64_000, advanced=True)
-        clock = SimpleClock.of_milliseconds(prefill, decode)
-        return clock, partial(Paged.for_tokens, room), "simple_clock"
+        return SimpleClock.of_milliseconds(prefill, decode), Paged.for_tokens(room), "simple_clock"
     models = {name: name for name in specs.MODELS}
     model_name = chapter.choose(
         "model", tr("模型", "Model"), models, start="Llama-3.1-8B", advanced=chapter.large
     )
     gpu, model = specs.GPUS[gpu_name], specs.MODELS[model_name]
     honesty = "calibrated" if gpu.efficiency.calibrated else "uncalibrated"
-    return Roofline(model, gpu), partial(Paged.beside, model, gpu), honesty
+    return Roofline(model, gpu), Paged.beside(model, gpu), honesty
 
 
 def choose_policy() -> tuple[scheduler.Policy, str]:
