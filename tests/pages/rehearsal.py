@@ -7,7 +7,7 @@ than a page is drawn.
 
 import runpy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
@@ -18,7 +18,7 @@ from sim.engine import Run, Setup
 from sim.kv import Paged
 from sim.metrics import Summary
 from tests.chapters import ROOT
-from ui import language, lesson, player, predict, prose, runs
+from ui import frames, language, lesson, pictures, player, predict, prose, runs
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Played:
     frames: list[player.Frames] = field(default_factory=list)
     cards: list[lesson.Card] = field(default_factory=list)
     guesses: dict[str, predict.Kind] = field(default_factory=dict)
-    presets: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    presets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     controls: dict[str, list[Any]] = field(default_factory=dict)  # every place each may stand at
     text: dict[str, str] = field(default_factory=dict)  # section -> its words, filled
 
@@ -217,19 +217,20 @@ def _place(places: list[Any], text: str) -> Any:
 TINY = Setup(workload.of_lengths((2,)), scheduler.Static(1), Paged(64), SimpleClock(1_000, 1.0))
 
 
+DRAWING = {frames: ["slot_frames"], pictures: ["shared_step", "slot_shares", "timeline", "load"]}
+
+
 @contextmanager
 def _stand_in_runs() -> Iterator[None]:
     """Every run is the same tiny one: what an act asks for does not depend on what it gets."""
     run, summary, step = runs.run(TINY), runs.summary(TINY), runs.step(TINY, 1)
-    with (
-        mock.patch.multiple(
-            runs,
-            run=lambda setup: run,
-            summary=lambda setup: summary,
-            step=lambda setup, number: step,
-            grid=lambda setup, tick_seconds: slots.slot_grid(TINY, 1.0),
-        ),
-    ):
+    grid = slots.slot_grid(TINY, 1.0)
+    with ExitStack() as patches:
+        for name, result in {"run": run, "summary": summary, "step": step, "grid": grid}.items():
+            patches.enter_context(mock.patch.object(runs, name, mock.Mock(return_value=result)))
+        for module, names in DRAWING.items():
+            for name in names:
+                patches.enter_context(mock.patch.object(module, name))
         yield
 
 
@@ -245,6 +246,8 @@ def _written_down(played: Played) -> Iterator[None]:
 
         return note
 
-    names = ("run", "summary", "step", "grid")
-    with mock.patch.multiple(runs, **{name: noting(getattr(runs, name)) for name in names}):
+    computed = {name: noting(getattr(runs, name)) for name in ("run", "summary", "step", "grid")}
+    with ExitStack() as patches:
+        for name, compute in computed.items():
+            patches.enter_context(mock.patch.object(runs, name, compute))
         yield

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sim import engine, metrics, scheduler, specs, workload
-from sim.cost import SimpleClock
+from sim.cost import Roofline, SimpleClock
 from sim.events import Preempted, Rejected
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
@@ -46,6 +46,11 @@ def shown(item):
     return SIMULATOR.at(QUIZ[item]["link"]["query"])
 
 
+def machine(setup: engine.Setup) -> Roofline:
+    assert isinstance(setup.clock, Roofline)
+    return setup.clock
+
+
 def step_seconds(run):
     return run.series.end_seconds - run.series.start_seconds
 
@@ -66,7 +71,7 @@ def limits():
 def test_an_8b_model_at_ten_requests_per_second_and_a_limit_that_starts_at_8():
     assert HOOK.said["hook"] == {"rate": 10}
     assert HOOK.said["hook_result"]["seqs"] == 8
-    clock = HOOK.setups[0].clock
+    clock = machine(HOOK.setups[0])
     assert clock.model.parameters == pytest.approx(8e9, rel=0.01)
     arrivals = [request.arrival_seconds for request in HOOK.setups[0].requests]
     assert len(arrivals) / arrivals[-1] == pytest.approx(10, rel=0.2)
@@ -122,14 +127,14 @@ def test_the_last_points_fall_together_because_the_batch_is_seldom_full(limits):
 def test_no_step_is_shorter_than_reading_the_weights_once(limits):
     for setup in HOOK.setups:
         run = runs.run(setup)
-        floor = setup.clock.decode_floor_seconds
+        floor = machine(setup).decode_floor_seconds
         assert np.min(step_seconds(run)) > floor
         assert runs.summary(setup).itl.p50 > floor
     assert HOOK.said["hook_formula"]["floor"] == seconds(floor)
 
 
 def test_the_longer_side_sets_the_pace_and_a_fixed_rest_comes_on_top():
-    clock = HOOK.setups[0].clock
+    clock = machine(HOOK.setups[0])
     for step in engine.steps(HOOK.setups[1]):
         time = step.time
         longer = max(time.memory_seconds, time.compute_seconds)
@@ -230,7 +235,7 @@ def test_tight_kv_is_used_up_and_then_requests_are_preempted():
     played = SIMULATOR.play("explore", **preset("preset_kv"))
     assert played.said["explore_result"]["kv"] == "100%"
     assert int(played.said["explore_result"]["preemptions"]) > 0
-    assert played.setup.clock.gpu.memory_bytes == pytest.approx(24 * 2**30, rel=0.05)
+    assert machine(played.setup).gpu.memory_bytes == pytest.approx(24 * 2**30, rel=0.05)
     usage = 0.0
     for step in engine.steps(played.setup):
         if any(isinstance(event, Preempted) for event in step.events):

@@ -5,12 +5,14 @@ setups that the page itself runs, over the whole range of a control where the se
 """
 
 import json
+from collections import deque
 
 import numpy as np
 import pytest
 
 from sim import engine, metrics, scheduler, slots
 from sim.events import Admitted, Finished, PoolFull, Preempted, Released
+from sim.request import Sequence
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import runs
@@ -121,13 +123,15 @@ def test_utilization_falls_as_the_longest_grows_and_rises_until_then():
 
 def test_a_static_batch_is_computed_at_its_full_width():
     policy, memory = BATCHING.play("hook").setup.policy, BATCHING.constants["PLENTY"].open()
-    running = [engine.Sequence(request) for request in BATCHING.play("hook").setup.requests]
-    policy.next_batch(0.0, engine.deque(running), waiting := [], memory)
-    for sequence in waiting:
+    running = [Sequence(request) for request in BATCHING.play("hook").setup.requests]
+    waiting = deque(running)
+    batched: list[Sequence] = []
+    policy.next_batch(0.0, waiting, batched, memory)
+    for sequence in batched:
         sequence.num_computed_tokens = sequence.num_tokens
         sequence.append_token()
-    waiting[A].max_tokens = waiting[A].num_tokens  # A is done
-    batch = policy.next_batch(1.0, engine.deque(), waiting, memory)
+    batched[A].max_tokens = batched[A].num_tokens  # A is done
+    batch = policy.next_batch(1.0, deque(), batched, memory)
     assert len(batch.work) == 2
     assert batch.rows().tokens == [1, 1, 1]
 

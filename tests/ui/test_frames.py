@@ -120,7 +120,11 @@ def test_blocks_are_not_in_the_picture_so_the_player_does_not_stop_at_them():
     requests = workload.of_lengths((40, 40), 16)
     setup = Setup(requests, scheduler.Continuous(2), Paged(4096), CLOCK)
     grid = slots.slot_grid(setup, TICK)
-    full = [step.index for step in grid.steps if any(isinstance(e, BlockFull) for e in step.events)]
+    full = [
+        step.index
+        for step in grid.steps
+        if step and any(isinstance(event, BlockFull) for event in step.events)
+    ]
     assert len(full) > 2
     shown = frames.slot_frames([("", grid)], 2, "a picture")
     assert [index for index, kinds in enumerate(shown.events) if kinds] == [0, 39]

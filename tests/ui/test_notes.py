@@ -219,7 +219,7 @@ def codes():
 
 
 # What a reader can bring about with the controls of a page or with a file.
-REACHABLE = {
+REACHABLE: dict[str, dict[str, object]] = {
     "model_does_not_fit": {"model": "Llama-3.1-70B", "gpu": "RTX 4090"},
     "no_progress": {"request_id": 3, "num_tokens": 9, "seconds": 1.0},
     "p99_out_of_range": {"mean": 9, "p99": 1},
