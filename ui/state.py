@@ -36,6 +36,7 @@ class _Page:
         self.seen: dict[str, str] | None = None  # the URL as last read or written
         self.renewals: dict[str, int] = {}  # control -> how often its widget was made anew
         self.restates = False  # see `restate`
+        self.is_unsettled = True  # code moved widgets, and no run since has come to its end
 
 
 def open_page(name: str) -> None:
@@ -86,7 +87,7 @@ def bind(key: str, default: Any, parse: Parse, to_widget: Parse | None = None) -
     if widget not in st.session_state:
         value = page.values.get(key, _parsed(page.written.get(key), parse, default))
         st.session_state[widget] = to_widget(value) if to_widget else value
-    elif _page().restates:
+    elif page.restates or page.is_unsettled:  # an interrupted run may never have told the browser
         st.session_state[widget] = st.session_state[widget]
     return widget
 
@@ -161,6 +162,7 @@ def write() -> None:
     if not (is_same and "step" in have):
         st.query_params.from_dict(want)
     page.seen = dict(st.query_params)
+    page.is_unsettled = False
     st.session_state["_lang_seen"] = st.query_params.get("lang")
 
 
@@ -212,8 +214,9 @@ def _renew(key: str) -> None:
     move of yet would move it back.
     """
     st.session_state.pop(_widget(key), None)
-    renewals = _page().renewals
-    renewals[key] = renewals.get(key, 0) + 1
+    page = _page()
+    page.renewals[key] = page.renewals.get(key, 0) + 1
+    page.is_unsettled = True
 
 
 def _is_sound(key: str, value: str) -> bool:
