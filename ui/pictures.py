@@ -64,8 +64,7 @@ def _name_span(figure: go.Figure, row: int, span: Span, text: str, large: bool) 
         y=row,
         text=f"<b>{text}</b>",
         showarrow=False,
-        bgcolor="#ffffff",
-        font={"size": charts.LARGE_TEXT_PX if large else charts.TEXT_PX, "color": "#1f2328"},
+        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
     )
 
 
@@ -73,7 +72,8 @@ def slot_shares(grids: Sequence[tuple[str, SlotGrid]], large: bool = False) -> g
     """Where the slots' time goes: one bar per policy, split by state."""
     rows = [TimelineRow(name, _stacked(grid.shares)) for name, grid in grids]
     x_title = tr("占槽位时间的百分比", "% of the slots' time")
-    return charts.request_timeline(rows, x_title, large=large, height=_height(len(rows), large))
+    figure = charts.request_timeline(rows, x_title, large=large, height=_height(len(rows), large))
+    return figure.update_layout(showlegend=large)  # the slot grid above it has the same legend
 
 
 def _stacked(shares: Mapping[str, float]) -> list[Span]:
