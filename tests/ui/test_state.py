@@ -134,6 +134,18 @@ def test_what_code_moved_is_not_moved_back_by_a_browser_that_has_not_heard_of_it
     assert shown(move(app, 0, 5)) == "5 2"
 
 
+def test_where_a_control_stands_is_said_again_after_a_run_that_was_cut_short():
+    app = opened(slots=9)
+    assert app.slider[0].proto.set_value
+    app.run()
+    assert not app.slider[0].proto.set_value  # the browser knows
+    app.session_state["_pages"]["one"].is_unsettled = True  # a run that never came to `write`
+    app.run()
+    assert app.slider[0].proto.set_value
+    assert list(app.slider[0].proto.value) == [9.0]
+    assert shown(move(app, 0, 5)) == "5 2"
+
+
 def test_the_language_of_the_address_wins_and_stays_when_it_goes():
     app = opened(lang="en")
     assert language(app) == "English"
