@@ -3,6 +3,7 @@
 `sim` yields typed events and errors with values; nothing else in the project words them.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from sim import events
@@ -11,6 +12,7 @@ from sim.errors import SimError
 from ui.language import tr
 from ui.theme import request_letter
 
+MARKDOWN = re.compile(r"[\\`*_{}\[\]()#~$:<>&|]")
 MAX_NAMES = 6  # a longer list is cut, with the rest as a number
 
 
@@ -222,10 +224,16 @@ def _standing(step: Step, held: Sequence[int], stalled: Sequence[int], is_quiet:
 # -- errors -----------------------------------------------------------------------------------
 
 
+def _as_typed(text: str) -> str:
+    """Text of the reader's own, with nothing in it that Markdown would act on."""
+    return MARKDOWN.sub(r"\\\g<0>", text)
+
+
 def error(problem: SimError) -> str:
     """A message in the reader's language: what is wrong, where, and what was expected."""
     values = problem.values
     line, column, value = (values.get(name, "") for name in ("line", "column", "value"))
+    value = _as_typed(str(value))
     expected = {
         "timestamp": tr(
             "形如 2023-11-16 18:15:46.68 的时间", "a time such as 2023-11-16 18:15:46.68"
@@ -240,6 +248,11 @@ def error(problem: SimError) -> str:
             "then one request per line.",
         ),
         "trace_not_csv": tr(f"第 {line} 行不是合法的 CSV。", f"Line {line} is not valid CSV."),
+        "trace_too_long": tr(
+            f"第一个请求就要输出 {value} 个 token，这里一次最多模拟 {values.get('most')} 个。",
+            f"The first request alone asks for {value} output tokens; "
+            f"at most {values.get('most')} are simulated here at once.",
+        ),
         "trace_not_text": tr(
             "文件不是 UTF-8 文本，应为逗号分隔的 CSV。",
             "The file is not UTF-8 text; comma-separated CSV was expected.",

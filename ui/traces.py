@@ -1,13 +1,17 @@
 """An uploaded trace is hostile until read: a bad one gets a message, the last good one stays."""
 
+from dataclasses import replace
+from itertools import accumulate
+
 import streamlit as st
 
 from sim import workload
-from sim.errors import SimError
+from sim.errors import SimError, require
 from sim.workload import Trace
 from ui import notes, state
 
 LIMIT = 500  # requests that are replayed; the rest of the file is only checked
+MAX_OUTPUT_TOKENS = 250_000  # and no more of them than this, since each is a step to simulate
 
 
 def read(uploaded: bytes | None) -> tuple[Trace | None, str]:
@@ -27,4 +31,13 @@ def _parse(uploaded: bytes) -> Trace:
         text = uploaded.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SimError("trace_not_text") from error
-    return workload.read_azure(text, limit=LIMIT)
+    return _affordable(workload.read_azure(text, limit=LIMIT))
+
+
+def _affordable(trace: Trace) -> Trace:
+    """The earliest requests that can be replayed while a reader waits."""
+    totals = accumulate(request.output_tokens for request in trace.requests)
+    num_kept = sum(total <= MAX_OUTPUT_TOKENS for total in totals)
+    first = trace.requests[0].output_tokens
+    require(num_kept > 0, "trace_too_long", value=first, most=MAX_OUTPUT_TOKENS)
+    return replace(trace, requests=trace.requests[:num_kept])

@@ -86,3 +86,23 @@ def test_only_the_first_part_of_a_long_trace_is_run_and_the_text_says_so():
     text = "\n".join(part.value for part in app.main.markdown)
     assert "900" in text
     assert "500" in text
+
+
+def test_text_from_the_file_is_shown_as_it_was_typed():
+    app = give(trace_act(), csv("![x](http://example.org/x.png) $a$ :red[b],3,4"))
+    shown = "\n".join(box.value for box in app.warning)
+    assert "![x](" not in shown
+    assert r"\[x\]\(http\://example" in shown
+
+
+def test_a_trace_that_would_run_for_hours_is_cut_where_it_gets_too_long():
+    row = "2023-11-16 18:15:46.0,1,100000"
+    app = give(trace_act(), csv(*[row] * 9))
+    assert not app.exception
+    text = "\n".join(part.value for part in app.main.markdown)
+    assert "**2**" in text  # 250,000 tokens hold two of them
+
+
+def test_a_first_request_that_is_too_long_is_named():
+    app = give(trace_act(), csv("2023-11-16 18:15:46.0,1,400000"))
+    assert "400000" in said(app)
