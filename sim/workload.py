@@ -111,7 +111,6 @@ class LognormalLength:
     mean: float
     p99: float
     longest: int = 131_072
-    hold_mean: bool = False  # scale each sample so that its own mean is `mean`
 
     def __post_init__(self) -> None:
         require(self.mean >= 1, "length_below_one", value=self.mean)
@@ -124,9 +123,9 @@ class LognormalLength:
         )
 
     @classmethod
-    def with_spread(cls, mean: float, spread: float, hold_mean: bool = False) -> "LognormalLength":
+    def with_spread(cls, mean: float, spread: float) -> "LognormalLength":
         """By the ratio of p99 to the mean; a spread of 1 makes all lengths equal."""
-        return cls(mean, mean * spread, hold_mean=hold_mean)
+        return cls(mean, mean * spread)
 
     @property
     def shape(self) -> float:
@@ -136,8 +135,6 @@ class LognormalLength:
     def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
         location = math.log(self.mean) - self.shape**2 / 2
         drawn = rng.lognormal(location, self.shape, num_requests)
-        if self.hold_mean:
-            drawn *= self.mean / np.mean(drawn)
         return np.clip(np.rint(drawn), 1, self.longest).astype(int)
 
 

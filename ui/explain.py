@@ -1,7 +1,5 @@
 """Behind a figure: how it is computed, what it leaves out, what real engines call it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
@@ -10,16 +8,6 @@ from ui.language import tr
 
 Mark = Literal["computed", "measured", "gpu"]
 MARKS: tuple[Mark, ...] = ("computed", "measured", "gpu")
-
-
-@dataclass(frozen=True)
-class Flag:
-    """One idea of a chapter as the real engines name it; an empty text where they have no name."""
-
-    idea: str
-    vllm: str = ""  # flag or behaviour of `vllm serve`; several are separated by commas
-    sglang: str = ""
-    metrics: str = ""  # Prometheus names, separated by commas
 
 
 def how(formula: str, title: str = "", key: str | None = None) -> None:
@@ -49,33 +37,8 @@ def leaves_out(text: str, mark: Mark = "computed", source: str = "") -> None:
     st.markdown(f":gray-badge[{mark_words(mark, source)}] :small[{lead}{text}]")
 
 
-def flags(rows: Sequence[Flag], engine_version: str = "") -> None:
-    """From the model to the real thing: idea, flags, metric names."""
-    with st.expander(
-        tr("在真实的引擎里", "In the real engines"), icon=":material/terminal:", key="flags"
-    ):
-        st.markdown(flags_table(rows))
-        if engine_version:
-            st.markdown(f":small[{engine_version}]")
-
-
-def flags_table(rows: Sequence[Flag]) -> str:
-    """The table of `flags` in Markdown."""
-    heads = [tr("想法", "Idea"), "vLLM", "SGLang", tr("指标", "Metrics")]
-    lines = [_row(heads), _row(["---"] * len(heads))]
-    lines += [
-        _row([row.idea, _code(row.vllm), _code(row.sglang), _code(row.metrics)]) for row in rows
-    ]
-    return "\n".join(lines)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _code(names: str) -> str:
-    """Flags and metric names in code type; words stay words."""
-    parts = [part.strip() for part in names.split(",") if part.strip()]
-    is_code = [" " not in part or part.startswith("-") for part in parts]
-    shown = [f"`{part}`" if code else part for part, code in zip(parts, is_code, strict=True)]
-    return ", ".join(shown) or "–"
+def flags(table: str) -> None:
+    """From the model to the real thing: a table of flags and metric names, opened on demand."""
+    label = tr("在真实的引擎里", "In the real engines")
+    with st.expander(label, icon=":material/terminal:", key="flags"):
+        st.markdown(table)

@@ -42,6 +42,7 @@ from ui import (
 from ui import language as languages
 from ui.explain import Mark
 from ui.language import tr
+from ui.numbers import in_words
 
 __all__ = ["Card", "Chapter", "open", "tr"]
 
@@ -98,7 +99,6 @@ class Chapter:
             act.draw()
         except SimError as error:  # a setting that cannot be simulated: say so, keep the controls
             self.problem(notes.error(error))
-        self._places.tidy()
         if self.large:
             self._lecture_bar(act)
         else:
@@ -157,13 +157,8 @@ class Chapter:
     def flags(self, section: str = "flags") -> None:
         """From the model to the real thing: a table of flags and metric names."""
         if not self.large:
-            with (
-                self._at.whole,
-                st.expander(
-                    tr("在真实的引擎里", "In the real engines"), icon=":material/terminal:"
-                ),
-            ):
-                st.markdown(self.text.filled(section))
+            with self._at.whole:
+                explain.flags(self.text.filled(section))
 
     # -- choosing ---------------------------------------------------------------------------
 
@@ -212,7 +207,7 @@ class Chapter:
                 with st.container(key=f"preset-{section}", gap=None):
                     frame.fresh_link(self.here, text.heading, self._current_act().code, values)
                     if not self.large:
-                        blanks = {name: values[name] for name in text.blanks}
+                        blanks = {name: in_words(values[name]) for name in text.blanks}
                         st.markdown(self.text.filled(section, **blanks))
 
     # -- showing ----------------------------------------------------------------------------
@@ -410,9 +405,6 @@ class _Places:
             with self._controls:
                 self._popover = st.popover(tr("更多", "More"), icon=":material/tune:")
         return self._popover
-
-    def tidy(self) -> None:
-        self._started = False
 
 
 def open(script: str) -> Chapter:

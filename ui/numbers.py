@@ -21,6 +21,11 @@ def plain(value: float) -> str:
     return f"{value:g}"
 
 
+def in_words(value: object) -> str:
+    """A setting within a sentence: 1200 -> "1,200"; text stays as it is."""
+    return f"{value:,g}" if isinstance(value, int | float) else str(value)
+
+
 def percent(share: float) -> str:
     """0.46667 -> "46.7%"."""
     return f"{share:.1%}" if 0 < share < 1 else f"{share:.0%}"

@@ -78,15 +78,15 @@ def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
     page.written = dict(list(page.written.items())[-MAX_PARAMETERS:])
 
 
-def bind(key: str, default: Any, parse: Parse, to_widget: Parse | None = None) -> str:
+def bind(key: str, default: Any, parse: Parse) -> str:
     """Make sure the widget of this control stands where it should; returns the widget's key.
 
     `parse` turns the text of the URL into a value, or raises ValueError for what means nothing.
     """
     page, widget = _page(), _widget(key)
     if widget not in st.session_state:
-        value = page.values.get(key, _parsed(page.written.get(key), parse, default))
-        st.session_state[widget] = to_widget(value) if to_widget else value
+        kept = page.values.get(key, _parsed(page.written.get(key), parse, default))
+        st.session_state[widget] = kept
     elif page.restates or page.is_unsettled:  # an interrupted run may never have told the browser
         st.session_state[widget] = st.session_state[widget]
     return widget

@@ -96,3 +96,9 @@ def test_an_address_full_of_nonsense_does_no_harm(open_page, chapter, act):
         assert errors(app.run()) == []
     query = dict.fromkeys(keys, "nonsense") | {"lang": "nonsense", "part": "nonsense"}
     assert errors(open_page(chapter.file, **query)) == []
+
+
+def test_the_real_engines_stand_below_a_chapter_opened_on_demand(open_page):
+    app = open_page("pages/05_batching.py", lang="en", part="compare")
+    (engines,) = [box for box in app.expander if box.label == "In the real engines"]
+    assert "--max-num-seqs" in engines.markdown[0].value

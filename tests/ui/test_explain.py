@@ -3,7 +3,6 @@
 import pytest
 
 from ui import explain
-from ui.explain import Flag
 
 
 def test_each_mark_says_where_a_number_comes_from():
@@ -14,9 +13,3 @@ def test_each_mark_says_where_a_number_comes_from():
 def test_an_unknown_mark_is_refused():
     with pytest.raises(ValueError, match="expected one of computed, measured, gpu"):
         explain.leaves_out("text", "guessed")  # type: ignore[arg-type]
-
-
-def test_flags_are_code_and_words_are_words():
-    row = Flag("批的上限", "--max-num-seqs", "--max-running-requests, on by default")
-    last = explain.flags_table([row]).splitlines()[-1]
-    assert last == "| 批的上限 | `--max-num-seqs` | `--max-running-requests`, on by default | – |"
