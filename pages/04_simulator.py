@@ -20,6 +20,7 @@ PROMPTS = (50, 100, 200, 500, 1000, 2000, 4000, 8000)
 OUTPUTS = (1, 10, 50, 100, 200, 400, 600, 800, 1200)
 BURST_SIZE = 20
 FRONTIER = (4, 8, 16, 32, 64)
+LOW, HIGH = 8, 64  # the two limits that the reader compares
 HOOK_RATE = 10
 HOOK_CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["A100 80G SXM"])
 HOOK_MEMORY = Paged.beside(HOOK_CLOCK.model, HOOK_CLOCK.gpu)
@@ -61,15 +62,15 @@ chapter = lesson.open(__file__)
 
 @chapter.act("hook", tr("批多大", "Batch size"))
 def hook() -> None:
-    chapter.say("hook", rate=HOOK_RATE)
+    chapter.say("hook", rate=HOOK_RATE, model=HOOK_CLOCK.model.name, low=LOW)
     limits = {str(limit): str(limit) for limit in FRONTIER}
-    seqs = int(chapter.choose("limit", tr("批的上限", "Batch limit"), limits, start="8"))
+    seqs = int(chapter.choose("limit", tr("批的上限", "Batch limit"), limits, start=str(LOW)))
     setups = {
         limit: Setup(HOOK_REQUESTS, scheduler.Chunked(limit), HOOK_MEMORY, HOOK_CLOCK)
         for limit in FRONTIER
     }
     points = {limit: runs.summary(setup) for limit, setup in setups.items()}
-    here, low, high = points[seqs], points[8], points[64]
+    here, low, high = points[seqs], points[LOW], points[HIGH]
 
     metrics = {
         "ttft": tr("首字延迟 TTFT", "TTFT"),
@@ -83,10 +84,12 @@ def hook() -> None:
     }
     guess = chapter.predict(
         "batch",
-        chapter.words("hook_question"),
+        chapter.words("hook_question", low=LOW, high=HIGH),
         predict.Trends(metrics, truth),
         outcome=chapter.words(
             "hook_outcome",
+            low=LOW,
+            high=HIGH,
             ttft_8=seconds(low.ttft.mean),
             ttft_64=seconds(high.ttft.mean),
             itl_8=seconds(low.itl.mean),
@@ -162,10 +165,7 @@ def explore() -> None:
     setup = Setup(requests, policy, memory, clock)
     summary = runs.summary(setup)
 
-    draw_cards(setup)
-    draw_timeline(setup)
-    draw_load(setup)
-    say_what_is_left_out(honesty, schedule)
+    draw_run(setup, honesty, schedule)
     chapter.say(
         "explore_result",
         served=count(summary.num_served),
@@ -198,10 +198,7 @@ def trace() -> None:
     setup = Setup(requests, policy, memory, clock)
     summary = runs.summary(setup)
 
-    draw_cards(setup)
-    draw_timeline(setup)
-    draw_load(setup)
-    say_what_is_left_out(honesty, schedule)
+    draw_run(setup, honesty, schedule)
     numbers: dict[str, Any] = {
         "used": count(len(requests)),
         "speed": plain(speed),
@@ -267,6 +264,14 @@ def choose_policy() -> tuple[scheduler.Policy, str]:
     label = tr("调度策略", "Scheduling policy")
     code = chapter.choose("policy", label, names, "chunked", advanced=True)
     return policies[code], "as_vllm" if code == "chunked" else "as_defined"
+
+
+def draw_run(setup: Setup, machine: str, schedule: str) -> None:
+    """Everything a run of the whole server shows."""
+    draw_cards(setup)
+    draw_timeline(setup)
+    draw_load(setup)
+    say_what_is_left_out(machine, schedule)
 
 
 def draw_cards(setup: Setup) -> None:

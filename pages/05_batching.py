@@ -19,7 +19,18 @@ CLOCK = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=TI
 PLENTY = Paged(num_blocks=65_536)
 PROMPT_TOKENS = 16
 MEAN_OUTPUT_TOKENS = 30
-QUEUE = (10, 100, 30, 50, 20, 40, 60, 15, 25)  # tokens that A, B, C, ... will write
+A_TOKENS, B_TOKENS, C_TOKENS = 10, 100, 30
+QUEUE = (
+    A_TOKENS,
+    B_TOKENS,
+    C_TOKENS,
+    50,
+    20,
+    40,
+    60,
+    15,
+    25,
+)  # tokens that A, B, C, ... will write
 PROMPTS = (12, 40, 6, 24, 18, 30, 9, 21, 15)  # and, where it matters, their prompts
 ARRIVALS: dict[str, workload.Arrivals] = {
     "once": workload.BurstArrivals(size=60),
@@ -42,10 +53,10 @@ def served(requests: tuple[Request, ...], policy: scheduler.Policy) -> Setup:
 
 @chapter.act("hook", tr("静态批", "Static"))
 def hook() -> None:
-    chapter.say("hook")
+    chapter.say("hook", a=A_TOKENS, b=B_TOKENS, c=C_TOKENS)
     label = tr("B 写多少 token", "Tokens that B writes")
-    longest = chapter.slide("longest", label, 10, 200, start=100)
-    requests = workload.of_lengths((10, longest, 30), PROMPT_TOKENS)
+    longest = chapter.slide("longest", label, 10, 200, start=B_TOKENS)
+    requests = workload.of_lengths((A_TOKENS, longest, C_TOKENS), PROMPT_TOKENS)
     setup = served(requests, scheduler.Static(max_num_seqs=3))
     grid, summary = runs.grid(setup, TICK_SECONDS), runs.summary(setup)
 
@@ -172,7 +183,7 @@ def sandbox() -> None:
         "shares",
         alt=tr("两种策略下槽位时间的去向", "Where the slots' time goes under both policies"),
     )
-    chapter.leaves_out("sandbox_leaves_out")
+    chapter.leaves_out("sandbox_leaves_out", mean=MEAN_OUTPUT_TOKENS)
     chapter.say(
         "sandbox_result",
         static_utilization=percent(before.slot_utilization),

@@ -19,6 +19,7 @@ from sim.kv import Paged
 from sim.metrics import Summary
 from tests.chapters import ROOT
 from ui import frames, language, lesson, pictures, player, predict, prose, runs
+from ui.numbers import in_words
 
 
 @dataclass
@@ -151,7 +152,8 @@ class Rehearsal:
 
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
         for section, values in presets.items():
-            self.words(section)
+            blanks = self.prose.section(section).blanks
+            self.words(section, **{name: in_words(values[name]) for name in blanks})
             self.played.presets[section] = values
 
     def quiz(self, name: str | None = None) -> None:

@@ -69,7 +69,7 @@ def limits():
 
 
 def test_an_8b_model_at_ten_requests_per_second_and_a_limit_that_starts_at_8():
-    assert HOOK.said["hook"] == {"rate": 10}
+    assert HOOK.said["hook"] == {"rate": 10, "model": "Llama-3.1-8B", "low": 8}
     assert HOOK.said["hook_result"]["seqs"] == 8
     clock = machine(HOOK.setups[0])
     assert clock.model.parameters == pytest.approx(8e9, rel=0.01)
