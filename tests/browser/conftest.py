@@ -31,18 +31,10 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from benchmarks.support.browser import CHROMIUM as CHROMIUM_FLAGS
 from tests.chapters import ROOT
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LOCALES = {"zh": "zh-CN", "en": "en-US"}
 START_SECONDS = 60
 
@@ -122,7 +114,7 @@ def browser() -> Iterator[Browser]:
     """A Chromium from PATH, or else the one playwright has downloaded."""
     chromium = next(filter(None, map(shutil.which, CHROMIUMS)), None)
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=ARGS)
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield running
         running.close()
 
