@@ -14,32 +14,36 @@ with q the tokens of a request in this step and `context` its length afterwards.
 et al. 2009 (roofline); the efficiencies are fitted to measured runs for two GPUs, see `sim.specs`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from sim.errors import require
-from sim.scheduler.batch import Rows
+from sim.scheduler.batch import Load
 from sim.specs import Efficiency, Gpu, Model
 
 
 class StepTime(NamedTuple):
-    """How long a step takes, and the two times of which the longer one counts (all in seconds)."""
+    """How long a step takes, and the two times of which the longer one counts (all in seconds).
 
-    seconds: float
-    memory_seconds: float
-    compute_seconds: float
+    Arrays, [num_steps], for a stretch of steps; where all of them agree, one number.
+    """
+
+    seconds: Any
+    memory_seconds: Any
+    compute_seconds: Any
 
     @property
-    def memory_bound(self) -> bool:
+    def memory_bound(self) -> Any:
         return self.memory_seconds >= self.compute_seconds
 
 
 class Clock(Protocol):
     """Anything that can time a step."""
 
-    def step_time(self, rows: Rows) -> StepTime: ...
+    def step_time(self, load: Load) -> StepTime: ...
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,15 @@ class Roofline:
     def flops_per_second(self) -> float:
         return self.gpu.peak_flops * self.used_efficiency.flops
 
+    @cached_property
+    def _always_read(self) -> float:
+        """Parameters that every step reads, whatever its tokens: all but the experts."""
+        return self.model.attention_parameters + self.model.head_parameters
+
+    @cached_property
+    def _expert_parameters(self) -> int:
+        return self.model.expert_parameters
+
     def weight_bytes(self, num_tokens: int) -> float:
         """Bytes of weights that `num_tokens` tokens read once; the input embedding is not read.
 
@@ -71,31 +84,38 @@ class Roofline:
         model = self.model
         untouched = (1 - model.active_experts / model.experts) ** num_tokens
         experts_read = model.experts * (1 - untouched)
-        read = model.attention_parameters + experts_read * model.expert_parameters
-        return (read + model.head_parameters) * model.weight_bytes
+        return (self._always_read + experts_read * self._expert_parameters) * model.weight_bytes
 
     @property
     def decode_floor_seconds(self) -> float:
         """The least a step can take: reading the weights once."""
         return self.weight_bytes(1) / self.bytes_per_second
 
-    def bytes_moved(self, rows: Rows) -> float:
-        kv_bytes = self.model.kv_bytes_per_token * sum(rows.contexts)
-        return self.weight_bytes(sum(rows.tokens)) + kv_bytes
+    @cached_property
+    def _kv_bytes_per_token(self) -> float:
+        return self.model.kv_bytes_per_token
 
-    def flops(self, rows: Rows) -> float:
+    def bytes_moved(self, load: Load) -> Any:
+        return self.weight_bytes(load.num_tokens) + self._kv_bytes_per_token * load.kv_tokens
+
+    @cached_property
+    def _flops_per_unit(self) -> tuple[int, int, int]:
+        """FLOPs of a token, of an attended pair, of a sampled token."""
         model = self.model
-        attended = sum(q * (2 * c - q) for q, c in _pairs(rows)) / 2
         return (
-            2 * model.active_parameters * sum(rows.tokens)
-            + 4 * model.layers * model.q_heads * model.head_dim * attended
-            + 2 * model.head_parameters * rows.num_sampled
+            2 * model.active_parameters,
+            4 * model.layers * model.q_heads * model.head_dim,
+            2 * model.head_parameters,
         )
 
-    def step_time(self, rows: Rows) -> StepTime:
-        memory_seconds = self.bytes_moved(rows) / self.bytes_per_second
-        compute_seconds = self.flops(rows) / self.flops_per_second
-        longer = max(memory_seconds, compute_seconds)
+    def flops(self, load: Load) -> Any:
+        token, pair, sample = self._flops_per_unit
+        return token * load.num_tokens + pair * load.attended + sample * load.num_sampled
+
+    def step_time(self, load: Load) -> StepTime:
+        memory_seconds = self.bytes_moved(load) / self.bytes_per_second
+        compute_seconds = self.flops(load) / self.flops_per_second
+        longer = _longer(memory_seconds, compute_seconds)
         return StepTime(
             longer + self.used_efficiency.fixed_seconds, memory_seconds, compute_seconds
         )
@@ -123,15 +143,12 @@ class SimpleClock:
     def of_milliseconds(cls, prefill_tokens_per_second: float, decode_ms: float) -> "SimpleClock":
         return cls(prefill_tokens_per_second, decode_ms / 1000)
 
-    def step_time(self, rows: Rows) -> StepTime:
-        prompt_tokens = sum(
-            q for q, c in _pairs(rows) if q > 1 or c == 1
-        )  # a row of one token decodes, unless it is the whole context
+    def step_time(self, load: Load) -> StepTime:
         memory_seconds = self.decode_seconds_per_step
-        compute_seconds = prompt_tokens / self.prefill_tokens_per_second
-        return StepTime(max(memory_seconds, compute_seconds), memory_seconds, compute_seconds)
+        compute_seconds = load.prompt_tokens / self.prefill_tokens_per_second
+        return StepTime(_longer(memory_seconds, compute_seconds), memory_seconds, compute_seconds)
 
 
-def _pairs(rows: Rows) -> Iterable[tuple[int, int]]:
-    """(tokens, context) of each row."""
-    return zip(rows.tokens, rows.contexts, strict=True)
+def _longer(one: Any, other: Any) -> Any:
+    """The larger of two numbers, or of each pair where arrays are given; the same float64."""
+    return np.maximum(one, other) if isinstance(other, np.ndarray) else max(one, other)

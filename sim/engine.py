@@ -215,7 +215,7 @@ def _pulses(setup: Setup) -> Iterator[_Pulse]:
         if not batch.work:
             now = _wake_up(batch, future, waiting, now)
             continue
-        time = clock.step_time(batch.rows())
+        time = clock.step_time(batch.load())
         start, now = now, now + time.seconds
         work = [_share(sequence, num_tokens) for sequence, num_tokens in batch.work]
         sampled = advance(batch)

@@ -5,6 +5,8 @@ from collections.abc import Sequence as Row
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from sim.events import PoolFull
 from sim.kv import PagedMemory
 from sim.request import Sequence
@@ -23,22 +25,54 @@ class Admission(NamedTuple):
     resumed: bool
 
 
-class Rows(NamedTuple):
-    """What the GPU computes: one row per request.
+class Load(NamedTuple):
+    """What the GPU computes in a step, added up over its rows (one row per request).
 
-    tokens: how many each row computes; contexts: how long each row's context is afterwards.
+    num_tokens: through the linear layers.  kv_tokens: context read.  attended: pairs of a token
+    and one it attends to, half of a chunk's own counted.  num_sampled: rows that go through the
+    head.  prompt_tokens: tokens of rows that do not decode.  For a stretch of steps that differ in
+    context only, `kv_tokens` and `attended` are arrays, [num_steps].
     """
 
-    tokens: list[int]
-    contexts: list[int]
+    num_tokens: int
+    kv_tokens: int | np.ndarray
+    attended: float | np.ndarray
     num_sampled: int
+    prompt_tokens: int
+
+    @classmethod
+    def of_rows(cls, tokens: Row[int], contexts: Row[int], num_sampled: int) -> "Load":
+        """From the tokens each row computes, and how long each row's context is afterwards."""
+        pairs = list(zip(tokens, contexts, strict=True))
+        return cls(
+            sum(tokens),
+            sum(contexts),
+            sum(q * (2 * c - q) for q, c in pairs) / 2,
+            num_sampled,
+            sum(q for q, c in pairs if q > 1 or c == 1),  # c == 1: a whole prompt of one token
+        )
+
+    @classmethod
+    def decode(cls, num_rows: int, kv_tokens: int | np.ndarray) -> "Load":
+        """One new token per row; `kv_tokens` is the context of all rows together."""
+        return cls(num_rows, kv_tokens, kv_tokens - num_rows / 2, num_rows, 0)
+
+    def beside(self, other: "Load") -> "Load":
+        """Both in one step."""
+        return Load(
+            self.num_tokens + other.num_tokens,
+            self.kv_tokens + other.kv_tokens,
+            self.attended + other.attended,
+            self.num_sampled + other.num_sampled,
+            self.prompt_tokens + other.prompt_tokens,
+        )
 
 
 @dataclass
 class Batch:
     """The decision of one step.
 
-    `padded` replaces the rows of `work` where the GPU computes more than it needs to (static
+    `padded` replaces the load of `work` where the GPU computes more than it needs to (static
     batching).  An empty batch may say `wait_until`: the moment at which it would like to be asked
     again.
     """
@@ -47,7 +81,7 @@ class Batch:
     admitted: list[Admission] = field(default_factory=list)
     preempted: list[tuple[Sequence, int]] = field(default_factory=list)  # (who, lost tokens)
     refused: list[PoolFull] = field(default_factory=list)
-    padded: Rows | None = None
+    padded: Load | None = None
     wait_until: float | None = None
 
     def admit(self, sequence: Sequence, hit_tokens: int) -> None:
@@ -60,8 +94,8 @@ class Batch:
         needed = memory.num_missing_blocks(sequence, num_tokens, hits)
         self.refused.append(PoolFull(sequence.id, needed, memory.num_free_blocks))
 
-    def rows(self) -> Rows:
-        """The rows to be costed, before the step's tokens are counted as computed."""
+    def load(self) -> Load:
+        """What is to be costed, before the step's tokens are counted as computed."""
         if self.padded is not None:
             return self.padded
         tokens, contexts, num_sampled = [], [], 0
@@ -70,7 +104,7 @@ class Batch:
             tokens.append(num_tokens)
             contexts.append(context)
             num_sampled += context == sequence.num_tokens
-        return Rows(tokens, contexts, num_sampled)
+        return Load.of_rows(tokens, contexts, num_sampled)
 
 
 class Policy(Protocol):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sim.errors import require
 from sim.kv import PagedMemory
 from sim.request import Sequence
-from sim.scheduler.batch import Batch, Rows, Work
+from sim.scheduler.batch import Batch, Load, Work
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Static:
             batch.work.append(Work(sequence, sequence.num_tokens))
         width = len(running)
         longest = max((sequence.num_tokens for sequence in running), default=0)
-        batch.padded = Rows([longest] * width, [longest] * width, width)
+        batch.padded = Load.of_rows([longest] * width, [longest] * width, width)
 
     def _decode(self, running: list[Sequence], batch: Batch) -> None:
         batch.work = [Work(sequence, 1) for sequence in running if not sequence.is_finished]
@@ -78,7 +78,7 @@ class Static:
         longest_prompt = max(sequence.request.prompt_tokens for sequence in running)
         longest_output = max(sequence.num_output_tokens for sequence in running)
         context = longest_prompt + longest_output
-        batch.padded = Rows([1] * width, [context] * width, width)
+        batch.padded = Load.decode(width, width * context)
 
 
 @dataclass(frozen=True)

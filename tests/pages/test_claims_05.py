@@ -133,7 +133,7 @@ def test_a_static_batch_is_computed_at_its_full_width():
     batched[A].max_tokens = batched[A].num_tokens  # A is done
     batch = policy.next_batch(1.0, deque(), batched, memory)
     assert len(batch.work) == 2
-    assert batch.rows().tokens == [1, 1, 1]
+    assert batch.load().num_tokens == 3
 
 
 # -- done? leave; next, please ----------------------------------------------------------------

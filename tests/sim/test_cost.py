@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sim.cost import Roofline, SimpleClock
 from sim.errors import SimError
-from sim.scheduler.batch import Rows
+from sim.scheduler.batch import Load
 from sim.specs import GPUS, IDEAL, MODELS, Efficiency
 
 LLAMA2 = MODELS["Llama-2-7B"]
@@ -20,12 +20,12 @@ def ideal(model, gpu: str) -> Roofline:
     return Roofline(model, GPUS[gpu], IDEAL)
 
 
-def prefill(tokens: int, batch: int = 1) -> Rows:
-    return Rows([tokens] * batch, [tokens] * batch, batch)
+def prefill(tokens: int, batch: int = 1) -> Load:
+    return Load.of_rows([tokens] * batch, [tokens] * batch, batch)
 
 
-def decode(context: int, batch: int = 1) -> Rows:
-    return Rows([1] * batch, [context] * batch, batch)
+def decode(context: int, batch: int = 1) -> Load:
+    return Load.of_rows([1] * batch, [context] * batch, batch)
 
 
 # -- closed forms ----------------------------------------------------------------------------
@@ -48,27 +48,29 @@ def test_every_token_of_context_costs_its_kv_bytes():
 def test_a_chunk_attends_to_what_is_before_it_and_half_of_itself():
     clock = ideal(LLAMA3, "H100 SXM")
     linear = 2 * LLAMA3.linear_parameters * 10
-    flops = clock.flops(Rows([10], [110], 0))
+    flops = clock.flops(Load.of_rows([10], [110], 0))
     assert flops == linear + 4 * 32 * 32 * 128 * 10 * (110 - 5)
 
 
 def test_chunks_do_the_arithmetic_of_the_whole_prompt():
     clock = ideal(LLAMA3, "H100 SXM")
-    whole = clock.flops(Rows([100], [100], 1))
-    chunks = clock.flops(Rows([64], [64], 0)) + clock.flops(Rows([36], [100], 1))
+    whole = clock.flops(Load.of_rows([100], [100], 1))
+    chunks = clock.flops(Load.of_rows([64], [64], 0)) + clock.flops(Load.of_rows([36], [100], 1))
     assert chunks == whole
 
 
 def test_chunks_read_the_weights_once_each():
     clock = ideal(LLAMA3, "H100 SXM")
-    whole = clock.bytes_moved(Rows([100], [100], 1))
-    chunks = clock.bytes_moved(Rows([64], [64], 0)) + clock.bytes_moved(Rows([36], [100], 1))
+    whole = clock.bytes_moved(Load.of_rows([100], [100], 1))
+    chunks = clock.bytes_moved(Load.of_rows([64], [64], 0)) + clock.bytes_moved(
+        Load.of_rows([36], [100], 1)
+    )
     assert chunks - whole == clock.weight_bytes(1) + 64 * LLAMA3.kv_bytes_per_token
 
 
 def test_only_rows_that_sample_pay_for_the_head():
     clock = ideal(LLAMA3, "H100 SXM")
-    without, with_head = (clock.flops(Rows([8], [8], sampled)) for sampled in (0, 1))
+    without, with_head = (clock.flops(Load.of_rows([8], [8], sampled)) for sampled in (0, 1))
     assert with_head - without == 2 * 4096 * 128_256
 
 
@@ -120,7 +122,7 @@ def test_a_dense_model_reads_its_weights_once_however_many_tokens():
 
 
 def test_a_mixture_computes_with_its_active_parameters():
-    flops = ideal(MIXTRAL, "H100 SXM").flops(Rows([1], [1], 1))
+    flops = ideal(MIXTRAL, "H100 SXM").flops(Load.of_rows([1], [1], 1))
     assert flops / 2 == pytest.approx(12.9e9 - MIXTRAL.head_parameters, rel=0.01)
 
 
@@ -169,17 +171,15 @@ def test_llama_2_7b_on_an_a100_decodes_in_6_5_to_7_milliseconds():
 
 # -- properties ------------------------------------------------------------------------------
 
-ROWS = st.lists(st.tuples(st.integers(1, 600), st.integers(0, 4000)), min_size=1, max_size=20).map(
-    lambda drawn: Rows([q for q, _ in drawn], [q + c for q, c in drawn], len(drawn))
+LOADS = st.lists(st.tuples(st.integers(1, 600), st.integers(0, 4000)), min_size=1, max_size=20).map(
+    lambda drawn: Load.of_rows([q for q, _ in drawn], [q + c for q, c in drawn], len(drawn))
 )
 
 
-@given(ROWS, ROWS, st.sampled_from(sorted(MODELS)), st.sampled_from(sorted(GPUS)))
+@given(LOADS, LOADS, st.sampled_from(sorted(MODELS)), st.sampled_from(sorted(GPUS)))
 def test_more_rows_never_make_a_step_shorter_nor_two_steps_cheaper(rows, more, model, gpu):
     clock = Roofline(MODELS[model], GPUS[gpu])
-    num_sampled = rows.num_sampled + more.num_sampled
-    both = Rows(rows.tokens + more.tokens, rows.contexts + more.contexts, num_sampled)
-    together = clock.step_time(both).seconds
+    together = clock.step_time(rows.beside(more)).seconds
     one, other = clock.step_time(rows).seconds, clock.step_time(more).seconds
     assert together >= max(one, other) * (1 - 1e-12)
     assert together <= (one + other) * (1 + 1e-12)  # batching is never a loss
@@ -193,7 +193,7 @@ def test_the_simple_clock_decodes_at_its_pace_and_prefills_at_its_rate():
     assert clock.step_time(decode(50, batch=64)).seconds == 0.02
     assert clock.step_time(prefill(10)).seconds == 0.02
     assert clock.step_time(prefill(500)).seconds == 0.5
-    mixed = Rows([1, 1, 300], [40, 50, 300], 3)
+    mixed = Load.of_rows([1, 1, 300], [40, 50, 300], 3)
     assert clock.step_time(mixed).seconds == pytest.approx(0.3)
     assert clock.step_time(decode(50)).memory_bound
     assert not clock.step_time(prefill(500)).memory_bound
@@ -201,7 +201,7 @@ def test_the_simple_clock_decodes_at_its_pace_and_prefills_at_its_rate():
 
 def test_a_prompt_of_one_token_is_a_prefill():
     clock = SimpleClock(prefill_tokens_per_second=1, decode_seconds_per_step=0.5)
-    assert clock.step_time(Rows([1], [1], 1)).seconds == 1.0
+    assert clock.step_time(Load.of_rows([1], [1], 1)).seconds == 1.0
 
 
 @pytest.mark.parametrize("speeds", [(0, 1), (1, 0), (-1, 1), (float("nan"), 1)])

@@ -15,7 +15,7 @@ from sim.kv import Paged
 from sim.metrics import Distribution, spans, summarize
 from sim.request import Request
 from sim.scheduler import Chunked, Continuous, Static
-from sim.scheduler.batch import Rows
+from sim.scheduler.batch import Load
 from sim.specs import GPUS, MODELS
 from sim.workload import FixedLength, LognormalLength, PoissonArrivals, Workload
 from tests.sim.helpers import PLENTY, SECOND, request
@@ -157,9 +157,9 @@ def test_one_request_alone_on_a_real_gpu_takes_the_rooflines_own_times():
     run = simulate(Setup((request(0, 1000, 3),), Chunked(4, 8192), PLENTY, clock))
     expected = np.cumsum(
         [
-            clock.step_time(Rows([1000], [1000], 1)).seconds,
-            clock.step_time(Rows([1], [1001], 1)).seconds,
-            clock.step_time(Rows([1], [1002], 1)).seconds,
+            clock.step_time(Load.of_rows([1000], [1000], 1)).seconds,
+            clock.step_time(Load.of_rows([1], [1001], 1)).seconds,
+            clock.step_time(Load.of_rows([1], [1002], 1)).seconds,
         ]
     )
     assert run.records[0].token_seconds == pytest.approx(expected)

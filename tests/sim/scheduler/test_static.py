@@ -9,7 +9,7 @@ from sim.events import Admitted, Finished, Released
 from sim.kv import Paged
 from sim.metrics import summarize
 from sim.scheduler import Dynamic, Static
-from sim.scheduler.batch import Rows
+from sim.scheduler.batch import Load
 from sim.specs import GPUS, IDEAL, MODELS
 from tests.sim.helpers import PLENTY, SECOND, events_of, request, run, scheduled
 
@@ -75,7 +75,10 @@ def test_every_row_reads_the_context_of_the_longest():
     clock = Roofline(MODELS["Llama-2-7B"], GPUS["RTX A6000"], IDEAL)
     batch = [request(0, 10, 2), request(1, 30, 2), request(2, 20, 4)]
     all_steps = run(batch, Static(3), clock=clock)
-    rows = [Rows([30] * 3, [30] * 3, 3), *(Rows([1] * 3, [30 + k] * 3, 3) for k in (1, 2, 3))]
+    rows = [
+        Load.of_rows([30] * 3, [30] * 3, 3),
+        *(Load.of_rows([1] * 3, [30 + k] * 3, 3) for k in (1, 2, 3)),
+    ]
     assert [step.time for step in all_steps] == [clock.step_time(row) for row in rows]
 
 
