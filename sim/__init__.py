@@ -13,5 +13,5 @@ Reading order; imports point up this list, never back:
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
     metrics      TTFT, ITL, TPOT, throughput
-    replay       our scheduler against records of the real one
+    replay       ours against records of the real engines
 """

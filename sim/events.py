@@ -88,3 +88,41 @@ Event = (
     | Finished
     | Released
 )
+
+
+# -- in the radix tree --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PrefixHit:
+    """A prompt begins with `num_tokens` cached tokens; the last of them end node `node_id`."""
+
+    node_id: int
+    num_tokens: int
+
+
+@dataclass(frozen=True)
+class NodeSplit:
+    """A match ended inside a node: its first `num_tokens` are a node of their own, above it."""
+
+    front_id: int
+    tail_id: int
+    num_tokens: int
+
+
+@dataclass(frozen=True)
+class NodeInserted:
+    node_id: int
+    parent_id: int
+    num_tokens: int
+
+
+@dataclass(frozen=True)
+class NodeEvicted:
+    """The least recently used leaf that nobody holds was dropped whole."""
+
+    node_id: int
+    num_tokens: int
+
+
+TreeEvent = PrefixHit | NodeSplit | NodeInserted | NodeEvicted

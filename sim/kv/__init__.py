@@ -1,10 +1,23 @@
 """Who owns which KV memory.
 
-    paged    own blocks, wherever they lie; full blocks can be shared
+    contiguous    one run of slots per request, reserved before it starts
+    paged         own blocks, wherever they lie; full blocks can be shared
+    radix         cached prefixes as a tree, shared to the token
+    lru           how often a cache of blocks would hit
 
-Every memory answers the same verbs: `match_prefix`, `reserve`, `allocate`, `free`.
+The first two are memories to serve from.  Every memory answers the same verbs: `match_prefix`,
+`reserve`, `allocate`, `free`.
 """
 
+from sim.kv.contiguous import Contiguous, ContiguousMemory
 from sim.kv.paged import Paged, PagedMemory, num_kv_blocks
+from sim.kv.radix import RadixTree
 
-__all__ = ["Paged", "PagedMemory", "num_kv_blocks"]
+__all__ = [
+    "Contiguous",
+    "ContiguousMemory",
+    "Paged",
+    "PagedMemory",
+    "RadixTree",
+    "num_kv_blocks",
+]

@@ -1,24 +1,19 @@
 """Our scheduler and block pool against step-by-step records of the real vLLM V1 scheduler.
 
-    python -m sim.replay tests/golden/scheduler_steps.json
-
-A file holds cases; each has `config`, `requests` (token ids, and the step before which each
-arrives) and the `steps` the real scheduler took.  Every step is compared: order, token counts,
-hits, preemptions, block ids, free blocks, who finished.  Exits 1 on any mismatch, 2 on a file that
-cannot be read.
+A case has `config`, `requests` (token ids, and the step before which each arrives) and the `steps`
+the real scheduler took.  Every step is compared: order, token counts, hits, preemptions, block ids,
+free blocks, who finished.
 """
 
-import json
-import sys
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from sim.engine import advance
-from sim.errors import SimError, require
+from sim.errors import require
 from sim.kv import Paged
+from sim.replay.records import Mismatch, Replay, number, reading, switch, tokens
 from sim.request import Request, Sequence
 from sim.scheduler import Batch, Chunked
 
@@ -40,31 +35,14 @@ CONFIG_KEYS = {
 class TokenRequest(Request):
     """A request whose tokens are known one by one, generated ones included."""
 
-    tokens: tuple[int, ...] = ()
+    prompt: tuple[int, ...] = ()
+
+    def token(self, index: int) -> int:
+        generated = index - len(self.prompt)
+        return self.prompt[index] if generated < 0 else generated_token(self.id, generated)
 
     def block_content(self, index: int, block_size: int) -> Hashable:
-        return self.tokens[index * block_size : (index + 1) * block_size]
-
-
-@dataclass(frozen=True)
-class Mismatch:
-    step: int
-    what: str
-    ours: object
-    theirs: object
-
-
-@dataclass(frozen=True)
-class Replay:
-    """How one case went.  The comparison ends at the first step that differs.
-
-    `unknown_settings` were left aside: if one matters, a step will differ.
-    """
-
-    case: str
-    num_steps: int
-    mismatches: tuple[Mismatch, ...]
-    unknown_settings: tuple[str, ...] = ()
+        return tuple(map(self.token, range(index * block_size, (index + 1) * block_size)))
 
 
 def generated_token(request_number: int, index: int) -> int:
@@ -78,14 +56,12 @@ def replay_case(name: str, case: dict[str, Any]) -> Replay:
     Raises:
         SimError: `replay_bad_case`.
     """
-    try:
+    with reading(name):
         policy, settings = _settings(case["config"])
-        arrivals = [(row["step"], _request(row)) for row in case["requests"]]
+        arrivals = [(number(row["step"]), _request(row)) for row in case["requests"]]
         recorded = _recorded(case["steps"])
         ids = [request.id for _, request in arrivals]
         require(len(set(ids)) == len(ids), "duplicate_request_id")
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SimError("replay_bad_case", case=name, reason=repr(error)) from error
     unknown = tuple(sorted(set(case["config"]) - CONFIG_KEYS))
 
     memory, waiting, running = settings.open(), deque[Sequence](), list[Sequence]()
@@ -108,20 +84,6 @@ def replay_case(name: str, case: dict[str, Any]) -> Replay:
     return Replay(name, len(recorded), (), unknown)
 
 
-def replay_file(path: Path) -> list[Replay]:
-    """Replay every case of a file.
-
-    Raises:
-        SimError: `replay_not_json`, `replay_bad_case`.
-    """
-    try:
-        cases = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SimError("replay_not_json", path=str(path), reason=str(error)) from error
-    require(isinstance(cases, dict) and bool(cases), "replay_bad_case", case=str(path))
-    return [replay_case(name, case) for name, case in cases.items()]
-
-
 # -- inside -----------------------------------------------------------------------------------
 
 
@@ -129,23 +91,23 @@ def _settings(config: dict[str, Any]) -> tuple[Chunked, Paged]:
     order = str(config.get("policy", "fcfs"))
     require(order.lower() == "fcfs", "replay_other_policy", policy=order)
     policy = Chunked(
-        max_num_seqs=config["max_num_seqs"],
-        max_num_batched_tokens=config["max_num_batched_tokens"],
-        chunked_prefill=config.get("chunked_prefill", True),
-        long_prefill_token_threshold=config.get("long_prefill_token_threshold", 0),
-        max_model_len=config.get("max_model_len", MAX_MODEL_LEN),
+        max_num_seqs=number(config["max_num_seqs"]),
+        max_num_batched_tokens=number(config["max_num_batched_tokens"]),
+        chunked_prefill=switch(config.get("chunked_prefill", True)),
+        long_prefill_token_threshold=number(config.get("long_prefill_token_threshold", 0)),
+        max_model_len=number(config.get("max_model_len", MAX_MODEL_LEN), least=1),
     )
     return policy, Paged(
-        config["num_blocks"], config["block_size"], config.get("prefix_caching", True)
+        number(config["num_blocks"]),
+        number(config["block_size"]),
+        switch(config.get("prefix_caching", True)),
     )
 
 
 def _request(row: dict[str, Any]) -> TokenRequest:
-    number, prompt, max_tokens = int(row["id"].removeprefix("r")), row["prompt"], row["max_tokens"]
-    generated = [generated_token(number, index) for index in range(max_tokens)]
-    return TokenRequest(
-        number, 0.0, len(prompt), max_tokens, tokens=tuple(prompt) + tuple(generated)
-    )
+    request_number = number(int(row["id"].removeprefix("r")))
+    prompt, max_tokens = tokens(row["prompt"]), number(row["max_tokens"])
+    return TokenRequest(request_number, 0.0, len(prompt), max_tokens, prompt=prompt)
 
 
 def _recorded(recorded: list[dict[str, Any] | None]) -> list[dict[str, Any] | None]:
@@ -197,30 +159,3 @@ def _compare(
     if list(ours["scheduled"]) != list(theirs["scheduled"]):
         mismatches.append(Mismatch(step, "order", ours["scheduled"], theirs["scheduled"]))
     return mismatches
-
-
-def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        print("usage: python -m sim.replay FILE", file=sys.stderr)
-        return 2
-    try:
-        replays = replay_file(Path(arguments[0]))
-    except (SimError, OSError) as error:
-        print(f"cannot replay: {error}", file=sys.stderr)
-        return 2
-    num_mismatches = sum(len(replay.mismatches) for replay in replays)
-    num_steps = sum(replay.num_steps for replay in replays)
-    print(f"cases {len(replays)}, steps {num_steps}, mismatches {num_mismatches}")
-    for replay in replays:
-        if replay.unknown_settings:
-            names = ", ".join(replay.unknown_settings)
-            print(f"{replay.case}: settings left aside: {names}", file=sys.stderr)
-        for mismatch in replay.mismatches[:1]:
-            print(f"{replay.case}, step {mismatch.step}: {mismatch.what}")
-            print(f"  ours   {mismatch.ours}")
-            print(f"  theirs {mismatch.theirs}")
-    return 1 if num_mismatches else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

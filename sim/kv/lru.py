@@ -1,0 +1,37 @@
+"""How often a block cache hits: no memory to serve from, only the count over a whole trace.
+
+A block that is found counts only if everything before it was found, too.  After each request all
+its blocks are the newest, and the oldest go until `capacity` are left.
+
+Source: Qin et al. 2025 (Mooncake), section 4: hit rates by cache size, over the published trace.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from collections.abc import Sequence as Row
+from itertools import takewhile
+
+from sim.errors import require
+
+
+def lru_hit_rate(requests: Iterable[Row[Hashable]], capacity: int | None = None) -> float:
+    """Share of all blocks that were found; a request is the ids of its blocks, from its start.
+
+    Equal ids mean equal blocks after equal blocks.  `capacity` in blocks; None keeps everything.
+
+    Raises:
+        SimError: `capacity_negative`, `no_blocks`.
+    """
+    require(capacity is None or capacity >= 0, "capacity_negative", value=capacity)
+    cache: OrderedDict[Hashable, None] = OrderedDict()  # oldest first
+    num_blocks = num_hits = 0
+    for blocks in requests:
+        num_blocks += len(blocks)
+        num_hits += sum(1 for _ in takewhile(cache.__contains__, blocks))
+        for block in blocks:
+            cache[block] = None
+            cache.move_to_end(block)
+        while capacity is not None and len(cache) > capacity:
+            cache.popitem(last=False)
+    require(num_blocks >= 1, "no_blocks")
+    return num_hits / num_blocks
