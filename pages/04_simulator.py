@@ -10,7 +10,7 @@ from sim import scheduler, specs, workload
 from sim.cost import Clock, Roofline, SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
-from ui import lesson, pictures, predict, runs, traces
+from ui import lesson, notes, pictures, predict, runs, traces
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant
 
@@ -184,9 +184,8 @@ def explore() -> None:
 @chapter.act("trace", tr("真实流量", "Real traffic"))
 def trace() -> None:
     chapter.say("trace")
-    uploaded = chapter.upload(
-        "file", tr("Azure 格式的 CSV，至多 10 MB", "CSV, Azure format, 10 MB at most"), ["csv"]
-    )
+    label = tr("CSV 或 JSONL，至多 10 MB", "CSV or JSONL, 10 MB at most")
+    uploaded = chapter.upload("file", label, ["csv", "jsonl"])
     speed = chapter.pick(
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
     )
@@ -210,9 +209,12 @@ def trace() -> None:
         "kv": percent(summary.peak_kv_usage),
     }
     if read:
-        chapter.say("trace_result", rows=count(read.num_rows), **numbers)
+        file_format = notes.trace_format(read.format)
+        chapter.say("trace_result", format=file_format, rows=count(read.num_rows), **numbers)
     else:
         chapter.say("trace_none", **numbers)
+    if read and read.num_skipped:
+        chapter.say("trace_skipped", skipped=count(read.num_skipped))
     say_rejected(setup)
 
 

@@ -1,24 +1,21 @@
-"""Who asks, when, and for how much: seeded generators, and a reader for real traces.
+"""Who asks, when, and for how much: generated traffic.
 
 Arrivals and lengths are small frozen settings that are drawn from a seeded generator; the same
 `Workload` gives the same requests.  All lengths are in tokens, all times in seconds.
 """
 
-import csv
-import io
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Protocol
 
 import numpy as np
 
-from sim.errors import SimError, require
+from sim.errors import require
 from sim.request import Request, Segment
 
 Z99 = 2.3263478740408408  # the 99th percentile of a standard normal
+LOWEST_CV, HIGHEST_CV = 0.01, 100.0  # of gamma gaps; beyond, they are even, or nearly all 0
 
 
 # -- when -------------------------------------------------------------------------------------
@@ -54,6 +51,36 @@ class PoissonArrivals:
 
     def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
         return np.cumsum(rng.exponential(1 / self.rate, num_requests))
+
+
+@dataclass(frozen=True)
+class GammaArrivals:
+    """Traffic burstier or more even than independent users: gamma gaps with mean 1 / rate.
+
+    `cv` is the coefficient of variation of the gaps, standard deviation over mean: 1 is Poisson,
+    above 1 requests come in clumps with pauses between, toward 0 they come evenly.  The shape of
+    the gamma distribution is 1 / cv^2, which `vllm bench serve` calls `--burstiness`.
+
+    Raises:
+        SimError: `rate_not_positive`, `cv_out_of_range`.
+    """
+
+    rate: float
+    cv: float
+
+    def __post_init__(self) -> None:
+        require(self.rate > 0, "rate_not_positive", value=self.rate)
+        require(
+            LOWEST_CV <= self.cv <= HIGHEST_CV,
+            "cv_out_of_range",
+            value=self.cv,
+            lowest=LOWEST_CV,
+            highest=HIGHEST_CV,
+        )
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        shape = 1 / self.cv**2
+        return np.cumsum(rng.gamma(shape, 1 / (self.rate * shape), num_requests))
 
 
 @dataclass(frozen=True)
@@ -95,6 +122,28 @@ class FixedLength:
 
     def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
         return np.full(num_requests, self.tokens)
+
+
+@dataclass(frozen=True)
+class UniformLength:
+    """Every length from `low` to `high`, both included, equally often.
+
+    `vllm bench serve --random-range-ratio r` draws its random lengths so, r below and above the
+    mean.
+
+    Raises:
+        SimError: `length_below_one`, `length_range_empty`.
+    """
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        require(self.low >= 1, "length_below_one", value=self.low)
+        require(self.low <= self.high, "length_range_empty", low=self.low, high=self.high)
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(self.low, self.high, num_requests, endpoint=True)
 
 
 @dataclass(frozen=True)
@@ -165,7 +214,7 @@ class Workload:
     so turning one knob leaves the other draws as they were.
 
     Raises:
-        SimError: `num_requests_below_one`.
+        SimError: `num_requests_below_one`, `seed_negative`.
     """
 
     num_requests: int
@@ -177,6 +226,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         require(self.num_requests >= 1, "num_requests_below_one", value=self.num_requests)
+        require(self.seed >= 0, "seed_negative", value=self.seed)
 
     def requests(self) -> tuple[Request, ...]:
         streams = [np.random.default_rng([self.seed, stream]) for stream in range(3)]
@@ -223,94 +273,3 @@ def scaled(requests: Iterable[Request], speed: float) -> tuple[Request, ...]:
     return tuple(
         replace(request, arrival_seconds=request.arrival_seconds / speed) for request in requests
     )
-
-
-# -- real traces ------------------------------------------------------------------------------
-
-AZURE_COLUMNS = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
-MAX_TOKENS_PER_REQUEST = 10_000_000
-_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Trace:
-    """Requests read from a file; `num_rows` counts all rows, also those beyond the limit."""
-
-    requests: tuple[Request, ...]
-    num_rows: int
-
-
-def read_azure(text: str, limit: int | None = None) -> Trace:
-    """Read the Azure LLM inference trace format: TIMESTAMP, ContextTokens, GeneratedTokens.
-
-    Arrival times count from the earliest row; rows are sorted by time.  `limit` keeps the earliest
-    requests, but every row is checked.
-
-    Raises:
-        SimError: `trace_column_missing`, `trace_bad_value`, `trace_empty`; each names line (from
-            1), column and what was expected.
-    """
-    rows = _rows(text.removeprefix("\ufeff"))
-    require(bool(rows), "trace_empty", expected=",".join(AZURE_COLUMNS))
-    (header_line, header), body = rows[0], rows[1:]
-    columns = [cell.strip() for cell in header]
-    for name in AZURE_COLUMNS:
-        require(name in columns, "trace_column_missing", line=header_line, column=name)
-    require(bool(body), "trace_empty", expected=",".join(AZURE_COLUMNS))
-    when, prompt, output = (columns.index(name) for name in AZURE_COLUMNS)
-    read = [
-        (
-            _timestamp(_cell(row, when, line, AZURE_COLUMNS[0]), line),
-            _token_count(_cell(row, prompt, line, AZURE_COLUMNS[1]), line, AZURE_COLUMNS[1]),
-            _token_count(_cell(row, output, line, AZURE_COLUMNS[2]), line, AZURE_COLUMNS[2]),
-        )
-        for line, row in body
-    ]
-    read.sort(key=lambda row: row[0])
-    first = read[0][0]
-    requests = tuple(
-        Request(index, time - first, prompt_tokens, output_tokens)
-        for index, (time, prompt_tokens, output_tokens) in enumerate(read[:limit])
-    )
-    return Trace(requests, len(read))
-
-
-def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """(line on which it begins, cells) of every row that says something."""
-    reader, rows, line = csv.reader(io.StringIO(text)), [], 1
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append((line, row))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise SimError("trace_not_csv", line=line, reason=str(error)) from error
-    return rows
-
-
-def _cell(row: list[str], index: int, line: int, column: str) -> str:
-    if index >= len(row):
-        raise SimError("trace_bad_value", line=line, column=column, value="", expected="present")
-    return row[index].strip()
-
-
-def _timestamp(cell: str, line: int) -> float:
-    """Seconds; the trace has seven digits after the point, one more than `datetime` reads."""
-    found = _TIMESTAMP.fullmatch(cell)
-    try:
-        whole, fraction, offset = found.groups() if found else ("", None, None)
-        seconds = datetime.fromisoformat(whole + (offset or "+00:00")).timestamp()
-        return seconds + float(fraction or 0)
-    except ValueError:
-        raise SimError(
-            "trace_bad_value", line=line, column="TIMESTAMP", value=cell[:40], expected="timestamp"
-        ) from None
-
-
-def _token_count(cell: str, line: int, column: str) -> int:
-    count = int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 12 else 0
-    if not 1 <= count <= MAX_TOKENS_PER_REQUEST:
-        raise SimError(
-            "trace_bad_value", line=line, column=column, value=cell[:40], expected="count"
-        )
-    return count

@@ -6,7 +6,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from sim import events
+from sim import events, traces
 from sim.engine import Step
 from sim.errors import SimError
 from ui.language import tr
@@ -225,8 +225,31 @@ def _standing(step: Step, held: Sequence[int], stalled: Sequence[int], is_quiet:
 
 
 def _as_typed(text: str) -> str:
-    """Text of the reader's own, with nothing in it that Markdown would act on."""
-    return MARKDOWN.sub(r"\\\g<0>", text)
+    """Text of the reader's own, with nothing in it that Markdown would act on or nobody can see."""
+    visible = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return MARKDOWN.sub(r"\\\g<0>", visible)
+
+
+def trace_format(name: str) -> str:
+    """The name of a format in `sim.traces.FORMATS`."""
+    return {
+        "azure": "Azure",
+        "burstgpt": "BurstGPT",
+        "plain": tr("普通 CSV", "plain CSV"),
+        "measured": tr("实测记录 JSONL", "measured-run JSONL"),
+    }[name]
+
+
+def _trace_formats(names: Iterable[str] = traces.FORMATS) -> str:
+    """Each format with the columns that it is known by."""
+    known = [
+        tr(
+            f"{trace_format(name)}（{'、'.join(traces.FORMATS[name])}）",
+            f"{trace_format(name)} ({', '.join(traces.FORMATS[name])})",
+        )
+        for name in names
+    ]
+    return tr("；", "; ").join(known)
 
 
 def error(problem: SimError) -> str:
@@ -238,30 +261,87 @@ def error(problem: SimError) -> str:
         "timestamp": tr(
             "形如 2023-11-16 18:15:46.68 的时间", "a time such as 2023-11-16 18:15:46.68"
         ),
-        "count": tr("不小于 1 的整数", "a whole number of at least 1"),
+        "time_in_seconds": tr(
+            f"0 到 {traces.MAX_SECONDS:,} 之间的秒数",
+            f"a number of seconds between 0 and {traces.MAX_SECONDS:,}",
+        ),
+        "time_in_order": tr(
+            "不早于前一个时刻的时间"
+            "（依次为 queued_ts、scheduled_ts、first_token_ts、last_token_ts）",
+            "a time no earlier than the one before it "
+            "(queued_ts, scheduled_ts, first_token_ts, last_token_ts)",
+        ),
+        "count": tr(
+            f"1 到 {traces.MAX_TOKENS:,} 之间的整数",
+            f"a whole number between 1 and {traces.MAX_TOKENS:,}",
+        ),
         "present": tr("一个值", "a value"),
     }.get(str(values.get("expected")), str(values.get("expected", "")))
+    of_format = _trace_formats([str(values["format"])] if "format" in values else [])
+    of_formats = _trace_formats(values.get("formats", ()))  # type: ignore[arg-type]
+    separator = (
+        tr("制表符", "tabs") if values.get("separator") == "\t" else tr("分号", "semicolons")
+    )
     messages = {
         "trace_empty": tr(
-            f"文件里没有数据行。第一行应是列名 {expected}，之后每行一个请求。",
-            f"The file has no rows. Its first line should name the columns {expected}, "
-            "then one request per line.",
+            f"文件是空的。能读的格式：{_trace_formats()}。",
+            f"The file is empty. These formats can be read: {_trace_formats()}.",
         ),
-        "trace_not_csv": tr(f"第 {line} 行不是合法的 CSV。", f"Line {line} is not valid CSV."),
+        "trace_no_rows": tr(
+            f"第 {line} 行是列名，格式为 {of_format}，但后面没有数据行，应为每行一个请求。",
+            f"Line {line} holds the column names of the format {of_format}, but no rows follow; "
+            "one request per line was expected.",
+        ),
+        "trace_all_failed": tr(
+            f"全部 {value} 行都是失败的请求（token 数为 0），没有可以重放的。",
+            f"All {value} rows are failed requests (0 tokens); there is nothing to replay.",
+        ),
+        "trace_nul": tr(
+            f"第 {line} 行有空字符（NUL）。文件可能是 UTF-16 编码或二进制文件，应为 UTF-8 文本。",
+            f"Line {line} holds a NUL character. The file may be UTF-16 or binary; "
+            "UTF-8 text was expected.",
+        ),
+        "trace_unknown_format": tr(
+            f"第 {line} 行：“{value}”不属于任何已知格式。能读的格式：{_trace_formats()}。",
+            f"Line {line}: “{value}” belongs to no known format. "
+            f"These formats can be read: {_trace_formats()}.",
+        ),
+        "trace_ambiguous": tr(
+            f"第 {line} 行（列名行）同时符合几种格式：{of_formats}。请只留下一种格式的列。",
+            f"Line {line} (column names) fits several formats: {of_formats}. "
+            "Keep the columns of only one.",
+        ),
+        "trace_column_twice": tr(
+            f"第 {line} 行：列 {column} 出现了不止一次，应只有一个。",
+            f"Line {line}: the column {column} is there more than once; only one was expected.",
+        ),
+        "trace_not_commas": tr(
+            f"第 {line} 行（列名行）用{separator}分隔，应为逗号；小数点应为“.”。",
+            f"Line {line} (column names) is separated by {separator}; commas were expected, "
+            "and points in decimal numbers.",
+        ),
+        "trace_not_csv": tr(
+            f"第 {line} 行不是合法的 CSV：可能有引号没有成对，或者单元格太长。",
+            f"Line {line} is not valid CSV: a quote may be unpaired, or a cell far too long.",
+        ),
+        "trace_not_json": tr(
+            f"第 {line} 行不是合法的 JSON 对象。文件以 {{ 开头，因此每行应为一个 JSON 对象。",
+            f"Line {line} is not a valid JSON object. "
+            "The file begins with {, so one JSON object per line was expected.",
+        ),
         "trace_too_long": tr(
             f"第一个请求就要输出 {value} 个 token，这里一次最多模拟 {values.get('most')} 个。",
             f"The first request alone asks for {value} output tokens; "
             f"at most {values.get('most')} are simulated here at once.",
         ),
         "trace_not_text": tr(
-            "文件不是 UTF-8 文本，应为逗号分隔的 CSV。",
-            "The file is not UTF-8 text; comma-separated CSV was expected.",
+            "文件不是 UTF-8 文本，应为逗号分隔的 CSV 或 JSONL。",
+            "The file is not UTF-8 text; comma-separated CSV or JSONL was expected.",
         ),
         "trace_column_missing": tr(
-            f"第 {line} 行（列名行）缺少列 {column}。"
-            "需要 TIMESTAMP、ContextTokens、GeneratedTokens。",
-            f"Line {line} (column names) lacks the column {column}. "
-            "TIMESTAMP, ContextTokens and GeneratedTokens are needed.",
+            f"第 {line} 行缺少列 {column}。最接近的格式是 {of_format}，它的各列都要有。",
+            f"Line {line} lacks the column {column}. The nearest format is {of_format}; "
+            "all of its columns were expected.",
         ),
         "trace_bad_value": tr(
             f"第 {line} 行，列 {column}：读到“{value}”，应为{expected}。",
@@ -277,6 +357,21 @@ def error(problem: SimError) -> str:
             f"没有进展：队首的请求 {values.get('request_id')} 永远等不到足够的 KV 块。",
             f"No progress: request {values.get('request_id')} at the head of the queue "
             "can never get the KV blocks it needs.",
+        ),
+        "seed_negative": tr(
+            f"随机种子是 {value}，应为不小于 0 的整数。",
+            f"The random seed is {value}; a whole number of at least 0 was expected.",
+        ),
+        "cv_out_of_range": tr(
+            f"到达间隔的变异系数是 {value}，应在 {values.get('lowest')} 到 "
+            f"{values.get('highest')} 之间；1 就是泊松到达。",
+            f"The coefficient of variation of the arrival gaps is {value}; it must lie between "
+            f"{values.get('lowest')} and {values.get('highest')}, where 1 is Poisson.",
+        ),
+        "length_range_empty": tr(
+            f"长度的下限 {values.get('low')} 大于上限 {values.get('high')}。",
+            f"The shortest length, {values.get('low')}, is above the longest, "
+            f"{values.get('high')}.",
         ),
         "p99_out_of_range": tr(
             "长度的 p99 应不小于均值，且不超过均值的约 15 倍。",

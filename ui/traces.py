@@ -1,13 +1,12 @@
 """An uploaded trace is hostile until read: a bad one gets a message, the last good one stays."""
 
-from dataclasses import replace
 from itertools import accumulate
 
 import streamlit as st
 
-from sim import workload
+from sim import traces
 from sim.errors import SimError, require
-from sim.workload import Trace
+from sim.traces import Trace
 from ui import notes, state
 
 LIMIT = 500  # requests that are replayed; the rest of the file is only checked
@@ -31,7 +30,7 @@ def _parse(uploaded: bytes) -> Trace:
         text = uploaded.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SimError("trace_not_text") from error
-    return _affordable(workload.read_azure(text, limit=LIMIT))
+    return _affordable(traces.read(text).first(LIMIT))
 
 
 def _affordable(trace: Trace) -> Trace:
@@ -40,4 +39,4 @@ def _affordable(trace: Trace) -> Trace:
     num_kept = sum(total <= MAX_OUTPUT_TOKENS for total in totals)
     first = trace.requests[0].output_tokens
     require(num_kept > 0, "trace_too_long", value=first, most=MAX_OUTPUT_TOKENS)
-    return replace(trace, requests=trace.requests[:num_kept])
+    return trace.first(num_kept)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, specs, workload
+from sim import engine, metrics, scheduler, specs, traces, workload
 from sim.cost import Roofline, SimpleClock
 from sim.events import Preempted, Rejected
 from tests.chapters import ROOT
@@ -304,7 +304,7 @@ def test_the_earliest_requests_of_a_file_are_replayed():
     file = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
         f"2023-11-16 18:00:{second:02}.0000000,{prompt},3\n" for second, prompt in rows
     )
-    read = workload.read_azure(file, limit=2)
+    read = traces.read(file).first(2)
     assert [request.prompt_tokens for request in read.requests] == [500, 600]
     assert read.num_rows == 3
 

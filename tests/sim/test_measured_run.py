@@ -4,7 +4,6 @@ vLLM 0.19 served Llama-3.1-8B in bf16 with 2,588 KV blocks of 16, 256 sequences,
 Nothing is fitted here; the GPU's efficiency is the one in `sim.specs`.
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,11 @@ from sim.cost import Roofline
 from sim.engine import Run, Setup, simulate
 from sim.kv import Paged
 from sim.metrics import Summary, summarize
-from sim.request import Request
 from sim.scheduler import Chunked
 from sim.specs import GPUS, MODELS, Efficiency
+from sim.traces import Trace, read
 
-TRACE = (
+FILE = (
     Path(__file__).parents[3]
     / "shared"
     / "traces"
@@ -34,21 +33,16 @@ TPOT = (32.4, 30.8, 56.0)
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[dict]:
-    if not TRACE.exists():
-        pytest.skip(f"no {TRACE.name} beside this checkout")
-    return [json.loads(line) for line in TRACE.read_text().splitlines()]
+def trace() -> Trace:
+    if not FILE.exists():
+        pytest.skip(f"no {FILE.name} beside this checkout")
+    return read(FILE.read_text(encoding="utf-8"))
 
 
 def served(
-    rows: list[dict], clock: Roofline = CLOCK, policy: Chunked = POLICY, num_blocks: int = 2588
+    trace: Trace, clock: Roofline = CLOCK, policy: Chunked = POLICY, num_blocks: int = 2588
 ) -> Run:
-    start = min(row["queued_ts"] for row in rows)
-    requests = tuple(
-        Request(i, row["queued_ts"] - start, row["input_toks"], row["output_toks"])
-        for i, row in enumerate(rows)
-    )
-    return simulate(Setup(requests, policy, Paged(num_blocks), clock))
+    return simulate(Setup(trace.requests, policy, Paged(num_blocks), clock))
 
 
 def statistics(summary: Summary) -> list[float]:
@@ -60,16 +54,13 @@ def statistics(summary: Summary) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def summary(rows) -> Summary:
-    return summarize(served(rows))
+def summary(trace) -> Summary:
+    return summarize(served(trace))
 
 
-def test_the_file_holds_the_published_measurement(rows):
-    ttft = [(row["first_token_ts"] - row["queued_ts"]) * 1e3 for row in rows]
-    tpot = [
-        (row["last_token_ts"] - row["first_token_ts"]) / (row["output_toks"] - 1) * 1e3
-        for row in rows
-    ]
+def test_the_file_holds_the_published_measurement(trace):
+    ttft = [measured.ttft * 1e3 for measured in trace.measured]
+    tpot = [measured.tpot * 1e3 for measured in trace.measured]
     for values, published in ((ttft, TTFT), (tpot, TPOT)):
         found = (np.mean(values), np.percentile(values, 50), np.percentile(values, 99))
         assert found == pytest.approx(published, rel=2e-3)
@@ -89,27 +80,30 @@ def test_about_190_requests_are_preempted(summary):
     assert 165 <= summary.num_preemptions <= 210
 
 
-def test_the_order_of_first_tokens_is_nearly_the_measured_one(rows):
-    ours = [float(record.token_seconds[0]) for record in served(rows).records]
-    theirs = [row["first_token_ts"] for row in rows]
+def test_the_order_of_first_tokens_is_nearly_the_measured_one(trace):
+    ours = [float(record.token_seconds[0]) for record in served(trace).records]
+    theirs = [
+        request.arrival_seconds + measured.ttft
+        for request, measured in zip(trace.requests, trace.measured, strict=True)
+    ]
     ranks = [np.argsort(np.argsort(values)) for values in (ours, theirs)]
     assert np.corrcoef(ranks[0], ranks[1])[0, 1] > 0.99
 
 
-def test_the_fit_of_another_gpu_would_not_do(rows, summary):
+def test_the_fit_of_another_gpu_would_not_do(trace, summary):
     """Why every other GPU says uncalibrated: the data sheet alone is off by more."""
     assumed = Roofline(CLOCK.model, GPUS["RTX 4090"].with_efficiency(Efficiency()))
     worst = [
         max(abs(ours / theirs - 1) for ours, theirs in zip(found, (*TTFT, *TPOT), strict=True))
-        for found in (statistics(summary), statistics(summarize(served(rows, assumed))))
+        for found in (statistics(summary), statistics(summarize(served(trace, assumed))))
     ]
     assert worst[0] < 0.05 < worst[1]
 
 
-def test_the_other_calibrated_gpu_is_within_10_percent_of_its_own_measurement(rows):
+def test_the_other_calibrated_gpu_is_within_10_percent_of_its_own_measurement(trace):
     """Its requests differed by a few tokens from these, which are the 4090's."""
     clock = Roofline(CLOCK.model, GPUS["RTX PRO 6000"])
-    found = summarize(served(rows, clock, replace(POLICY, max_num_seqs=128), num_blocks=36_578))
+    found = summarize(served(trace, clock, replace(POLICY, max_num_seqs=128), num_blocks=36_578))
     measured = (7_097, 9_443, 19_756, 32.5, 33.4, 37.3)
     assert statistics(found) == pytest.approx(measured, rel=0.10)
     assert found.duration_seconds == pytest.approx(65.9, rel=0.05)

@@ -1,12 +1,9 @@
-"""Generated workloads do as they are told, and real traces are read or refused with a reason."""
+"""Generated workloads do as they are told."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sim.errors import SimError
 from sim.request import Segment
@@ -14,17 +11,17 @@ from sim.workload import (
     BurstArrivals,
     ConstantArrivals,
     FixedLength,
+    GammaArrivals,
     LognormalLength,
     PoissonArrivals,
     SharedPrefix,
+    UniformLength,
     Workload,
     of_lengths,
     on_ticks,
-    read_azure,
     scaled,
 )
 
-TRACES = Path(__file__).parents[3] / "shared" / "traces"
 RNG_SEED = 5
 
 
@@ -53,6 +50,38 @@ def test_poisson_gaps_have_the_mean_and_the_spread_of_the_exponential():
     assert np.mean(gaps > 0.25) == pytest.approx(math.exp(-1), abs=0.01)
 
 
+@pytest.mark.parametrize("cv", [0.2, 1.0, 2.5, 5.0])
+def test_gamma_gaps_have_the_rate_and_the_coefficient_of_variation_asked_for(cv):
+    times = GammaArrivals(4.0, cv).draw(400_000, np.random.default_rng(RNG_SEED))
+    gaps = np.diff(times, prepend=0.0)
+    assert np.mean(gaps) == pytest.approx(0.25, rel=0.02)
+    assert np.std(gaps) / np.mean(gaps) == pytest.approx(cv, rel=0.03)
+
+
+def test_gamma_gaps_with_a_cv_of_one_are_poisson():
+    """The share of gaps above x is exp(-4 x) at every x, not only in the mean."""
+    times = GammaArrivals(4.0, 1.0).draw(40_000, np.random.default_rng(RNG_SEED))
+    gaps = np.diff(times, prepend=0.0)
+    for seconds in (0.01, 0.1, 0.25, 0.5, 1.0):
+        assert np.mean(gaps > seconds) == pytest.approx(math.exp(-4 * seconds), abs=0.01)
+
+
+def test_a_burstiness_of_a_quarter_is_a_cv_of_two():
+    """`--burstiness` of vLLM's benchmark is the shape: gaps of theta = 1 / (rate x burstiness)."""
+    burstiness, rate = 0.25, 4.0
+    theirs = np.random.default_rng(RNG_SEED).gamma(burstiness, 1 / (rate * burstiness), 50)
+    ours = GammaArrivals(rate, cv=2.0).draw(50, np.random.default_rng(RNG_SEED))
+    assert ours == pytest.approx(np.cumsum(theirs))
+
+
+@pytest.mark.parametrize("cv", [0.01, 100.0])
+def test_gamma_arrivals_ascend_from_zero_at_either_end_of_the_range(cv):
+    times = GammaArrivals(4.0, cv).draw(5000, np.random.default_rng(RNG_SEED))
+    assert np.all(np.isfinite(times))
+    assert times[0] >= 0
+    assert np.all(np.diff(times) >= 0)
+
+
 # -- lengths ---------------------------------------------------------------------------------
 
 
@@ -72,6 +101,17 @@ def test_lengths_are_whole_positive_and_not_longer_than_the_longest():
 def test_a_spread_of_one_makes_all_lengths_equal():
     drawn = LognormalLength.with_spread(30, 1.0).draw(50, np.random.default_rng(RNG_SEED))
     assert set(drawn.tolist()) == {30}
+
+
+def test_uniform_lengths_reach_both_ends_equally_often():
+    drawn = UniformLength(3, 6).draw(40_000, np.random.default_rng(RNG_SEED))
+    lengths, times = np.unique(drawn, return_counts=True)
+    assert lengths.tolist() == [3, 4, 5, 6]
+    assert times / 40_000 == pytest.approx([0.25] * 4, abs=0.01)
+
+
+def test_a_uniform_range_of_one_length_makes_all_equal():
+    assert UniformLength(7, 7).draw(5, np.random.default_rng(RNG_SEED)).tolist() == [7] * 5
 
 
 @pytest.mark.parametrize("p99", [99.0, 1498.0, math.nan])
@@ -154,6 +194,17 @@ def test_twice_the_speed_halves_the_times_and_keeps_the_work():
     [
         (lambda: ConstantArrivals(0), "rate_not_positive", {"value": 0}),
         (lambda: PoissonArrivals(-1), "rate_not_positive", {"value": -1}),
+        (lambda: GammaArrivals(0, 1), "rate_not_positive", {"value": 0}),
+        *[
+            (
+                lambda cv=cv: GammaArrivals(1, cv),
+                "cv_out_of_range",
+                {"value": cv, "lowest": 0.01, "highest": 100.0},
+            )
+            for cv in (0, -1, 0.001, 101, math.inf)
+        ],
+        (lambda: UniformLength(0, 3), "length_below_one", {"value": 0}),
+        (lambda: UniformLength(4, 3), "length_range_empty", {"low": 4, "high": 3}),
         (lambda: BurstArrivals(0), "burst_below_one", {"value": 0}),
         (lambda: BurstArrivals(1, -2.0), "burst_gap_negative", {"value": -2.0}),
         (lambda: FixedLength(0), "length_below_one", {"value": 0}),
@@ -164,6 +215,11 @@ def test_twice_the_speed_halves_the_times_and_keeps_the_work():
             lambda: Workload(0, ConstantArrivals(1), FixedLength(1), FixedLength(1)),
             "num_requests_below_one",
             {"value": 0},
+        ),
+        (
+            lambda: Workload(1, ConstantArrivals(1), FixedLength(1), FixedLength(1), seed=-1),
+            "seed_negative",
+            {"value": -1},
         ),
         (lambda: scaled((), 0), "rate_not_positive", {"value": 0}),
         (lambda: on_ticks((), 0), "tick_not_positive", {"value": 0}),
@@ -179,206 +235,5 @@ def test_rates_that_are_not_numbers_are_errors():
     for make in (ConstantArrivals, PoissonArrivals):
         with pytest.raises(SimError, match="rate_not_positive"):
             make(math.nan)
-
-
-# -- real traces -----------------------------------------------------------------------------
-
-HEAD = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
-GOOD = HEAD + "2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,3180,8\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "span", "rate", "gap_cv", "prompt", "output"),
-    [
-        ("conv", 19_366, 3502, 5.53, 1.09, (1154.7, 1020, 4142), (211.1, 129, 601)),
-        ("code", 8_819, 3436, 2.57, 13.15, (2047.8, 1469, 7436), (27.9, 13, 251)),
-    ],
-)
-def test_the_azure_traces_have_their_published_statistics(
-    name, rows, span, rate, gap_cv, prompt, output
-):
-    path = TRACES / f"AzureLLMInferenceTrace_{name}.csv"
-    if not path.exists():
-        pytest.skip(f"no {path.name} beside this checkout")
-    trace = read_azure(path.read_text(encoding="utf-8"))
-    assert trace.num_rows == len(trace.requests) == rows
-    times = arrivals_of(trace.requests)
-    gaps = np.diff(times)
-    assert times[0] == 0.0
-    assert times[-1] == pytest.approx(span, abs=1)
-    assert rows / times[-1] == pytest.approx(rate, abs=0.005)
-    assert np.std(gaps) / np.mean(gaps) == pytest.approx(gap_cv, abs=0.006)
-    for field, (mean, p50, p99) in (("prompt_tokens", prompt), ("output_tokens", output)):
-        values = np.array([getattr(request, field) for request in trace.requests])
-        assert np.mean(values) == pytest.approx(mean, abs=0.06)
-        assert np.percentile(values, 50) == p50
-        assert np.percentile(values, 99) == pytest.approx(p99, abs=1)
-
-
-def test_a_good_file_counts_time_from_its_first_request():
-    requests = read_azure(GOOD).requests
-    assert [(r.prompt_tokens, r.output_tokens) for r in requests] == [(4808, 10), (3180, 8)]
-    assert arrivals_of(requests) == pytest.approx([0.0, 0.052], abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\ufeff" + GOOD,
-        GOOD.replace("\n", "\r\n"),
-        GOOD.replace("\n", "\n\n"),
-        GOOD + "\n  \n,,\n",
-        GOOD.rstrip("\n"),
-        GOOD.replace("4808", '"4808"').replace("TIMESTAMP", '"TIMESTAMP"'),
-        GOOD.replace(",", " , "),
-        GOOD.replace("\n", ",extra\n"),
-    ],
-    ids=["bom", "crlf", "blank lines", "empty rows", "no last newline", "quotes", "spaces", "more"],
-)
-def test_a_file_is_read_however_its_editor_left_it(text):
-    assert read_azure(text).requests == read_azure(GOOD).requests
-
-
-def test_a_time_zone_moves_the_clock():
-    """The trace of 2024 writes the offset out, the one of 2023 leaves it away."""
-    text = GOOD.replace(".9799600", ".9799600Z").replace("18:17:04.0319600", "19:17:04.032+01:00")
-    assert arrivals_of(read_azure(text).requests) == pytest.approx([0.0, 0.052], abs=1e-4)
-
-
-def test_columns_are_found_by_name():
-    text = "GeneratedTokens,TIMESTAMP,ContextTokens\n10,2023-11-16 18:17:03,4808\n"
-    (request,) = read_azure(text).requests
-    assert (request.prompt_tokens, request.output_tokens) == (4808, 10)
-
-
-def test_rows_out_of_order_are_sorted_by_time():
-    header, first, second = GOOD.splitlines()
-    assert read_azure("\n".join((header, second, first))) == read_azure(GOOD)
-
-
-def test_a_limit_keeps_the_earliest_and_still_checks_every_row():
-    header, first, second = GOOD.splitlines()
-    trace = read_azure("\n".join((header, second, first)), limit=1)
-    assert [request.prompt_tokens for request in trace.requests] == [4808]
-    assert trace.num_rows == 2
-    with pytest.raises(SimError, match="trace_bad_value"):
-        read_azure(GOOD + "2023-11-16 18:17:05,x,1\n", limit=1)
-
-
-@pytest.mark.parametrize(
-    ("row", "column", "value", "expected"),
-    [
-        ("2023-11-16 18:17:05,-5,1", "ContextTokens", "-5", "count"),
-        ("2023-11-16 18:17:05,nan,1", "ContextTokens", "nan", "count"),
-        ("2023-11-16 18:17:05,inf,1", "ContextTokens", "inf", "count"),
-        ("2023-11-16 18:17:05,1.5,1", "ContextTokens", "1.5", "count"),
-        ("2023-11-16 18:17:05,1e3,1", "ContextTokens", "1e3", "count"),
-        ("2023-11-16 18:17:05,\u0661\u0662,1", "ContextTokens", "\u0661\u0662", "count"),
-        ("2023-11-16 18:17:05,,1", "ContextTokens", "", "count"),
-        ("2023-11-16 18:17:05,5,0", "GeneratedTokens", "0", "count"),
-        ("2023-11-16 18:17:05,5,10000001", "GeneratedTokens", "10000001", "count"),
-        (f"2023-11-16 18:17:05,5,{'9' * 5000}", "GeneratedTokens", "9" * 40, "count"),
-        ("2023-11-16 18:17:05,5", "GeneratedTokens", "", "present"),
-        ("2023-11-16 18:17:05", "ContextTokens", "", "present"),
-        ("2023-11-16 18:17:05;5;6", "TIMESTAMP", "2023-11-16 18:17:05;5;6", "timestamp"),
-        ("yesterday,5,6", "TIMESTAMP", "yesterday", "timestamp"),
-        ("2023-13-16 18:17:05,5,6", "TIMESTAMP", "2023-13-16 18:17:05", "timestamp"),
-        ("2023-11-16 18:17:05.x,5,6", "TIMESTAMP", "2023-11-16 18:17:05.x", "timestamp"),
-        ("2023-11-16 18:17:05.1e9,5,6", "TIMESTAMP", "2023-11-16 18:17:05.1e9", "timestamp"),
-        ("2023-11-16 18:17:05.1_0,5,6", "TIMESTAMP", "2023-11-16 18:17:05.1_0", "timestamp"),
-        (",5,6", "TIMESTAMP", "", "timestamp"),
-        ("<script>alert(1)</script>,5,6", "TIMESTAMP", "<script>alert(1)</script>", "timestamp"),
-    ],
-)
-def test_a_bad_cell_is_named_by_line_column_value_and_what_was_expected(
-    row, column, value, expected
-):
-    with pytest.raises(SimError) as error:
-        read_azure(GOOD + row + "\n" + "2023-11-16 18:17:06,5,6\n")
-    assert error.value.code == "trace_bad_value"
-    assert error.value.values == {
-        "line": 4,
-        "column": column,
-        "value": value,
-        "expected": expected,
-    }
-
-
-def test_lines_are_counted_as_an_editor_counts_them_blank_ones_too():
-    with pytest.raises(SimError) as error:
-        read_azure(GOOD.replace("\n", "\r\n\r\n") + "2023-11-16 18:17:05,x,1\r\n")
-    assert error.value.values["line"] == 7
-
-
-def test_a_quote_that_is_never_closed_is_named_where_it_opens():
-    rows = "2023-11-16 18:17:05,5,6\n" * 30_000
-    for tail in (rows, rows[:2400]):
-        with pytest.raises(SimError) as error:
-            read_azure(GOOD + '"' + tail)
-        assert error.value.values["line"] == 4
-
-
-@pytest.mark.parametrize("name", ["TIMESTAMP", "ContextTokens", "GeneratedTokens"])
-def test_a_missing_column_is_named(name):
-    with pytest.raises(SimError) as error:
-        read_azure("\n" + GOOD.replace(name, "Other"))
-    assert error.value.code == "trace_column_missing"
-    assert error.value.values == {"line": 2, "column": name}
-
-
-@pytest.mark.parametrize("text", ["", "\ufeff", "\n\n", HEAD, HEAD + "\n ,, \n"])
-def test_an_empty_file_says_what_was_expected(text):
-    with pytest.raises(SimError) as error:
-        read_azure(text)
-    assert error.value.code == "trace_empty"
-    assert error.value.values == {"expected": HEAD.strip()}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEAD + '"2023-11-16 18:17:05,5,6\n' * 3,
-        HEAD + "x" * 200_000,
-        HEAD.replace("\n", "\r") + "2023-11-16 18:17:05,5,6\r",
-        "\x00\x01PNG\x1a\n\x89\x00" * 50,
-        "{}",
-    ],
-    ids=["open quote", "endless cell", "old mac", "binary", "json"],
-)
-def test_garbage_is_an_error_with_a_line(text):
-    with pytest.raises(SimError) as error:
-        read_azure(text)
-    assert error.value.code.startswith("trace_")
-    assert error.value.values["line"] in (1, 2)
-
-
-def outcome(text: str) -> str:
-    try:
-        return "read" if read_azure(text).requests else "nothing"
-    except SimError as error:
-        return "refused" if error.code.startswith("trace_") else error.code
-
-
-@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200), st.booleans())
-def test_no_text_makes_the_reader_fail_in_another_way(text, with_header):
-    assert outcome((HEAD if with_header else "") + text) in ("read", "refused")
-
-
-CELLS = st.sampled_from(
-    [
-        "2023-11-16 18:17:05.1234567",
-        "0001-01-01",
-        "9999-12-31 23:59:59.9",
-        "2023",
-        "7",
-        "0",
-        '"',
-        "",
-    ]
-)
-
-
-@given(st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=5))
-def test_no_mixture_of_cells_makes_the_reader_fail_in_another_way(rows):
-    text = HEAD + "\n".join(",".join(row) for row in rows)
-    assert outcome(text) in ("read", "refused")
+    with pytest.raises(SimError, match="cv_out_of_range"):
+        GammaArrivals(1.0, math.nan)

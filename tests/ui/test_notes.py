@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from sim import engine, events, scheduler, workload
+from sim import engine, events, scheduler, traces, workload
 from sim.cost import SimpleClock, StepTime
 from sim.engine import Setup, Step, StepWork
 from sim.errors import SimError
@@ -220,14 +220,25 @@ def codes():
 
 # What a reader can bring about with the controls of a page or with a file.
 REACHABLE: dict[str, dict[str, object]] = {
+    "cv_out_of_range": {"value": -2, "lowest": 0.01, "highest": 100.0},
+    "length_range_empty": {"low": 9, "high": 4},
     "model_does_not_fit": {"model": "Llama-3.1-70B", "gpu": "RTX 4090"},
     "no_progress": {"request_id": 3, "num_tokens": 9, "seconds": 1.0},
     "p99_out_of_range": {"mean": 9, "p99": 1},
+    "seed_negative": {"value": -7},
+    "trace_all_failed": {"value": 31},
+    "trace_ambiguous": {"line": 2, "formats": ("azure", "plain")},
     "trace_bad_value": {"line": 7, "column": "ContextTokens", "value": "x", "expected": "count"},
-    "trace_column_missing": {"line": 1, "column": "GeneratedTokens"},
-    "trace_empty": {"expected": "TIMESTAMP,ContextTokens,GeneratedTokens"},
+    "trace_column_missing": {"line": 1, "column": "GeneratedTokens", "format": "azure"},
+    "trace_column_twice": {"line": 2, "column": "ContextTokens"},
+    "trace_empty": {},
+    "trace_no_rows": {"line": 1, "format": "burstgpt"},
+    "trace_not_commas": {"line": 1, "separator": ";"},
     "trace_not_csv": {"line": 7, "reason": "unexpected end of data"},
+    "trace_not_json": {"line": 7},
     "trace_not_text": {},
+    "trace_nul": {"line": 7},
+    "trace_unknown_format": {"line": 3, "value": "in,out"},
 }
 
 
@@ -243,7 +254,7 @@ def test_an_error_a_reader_can_cause_says_what_is_wrong_and_where(read, code, na
     said = notes.error(SimError(name, **REACHABLE[name]))
     assert name not in said  # its own message, not the fallback
     assert bool(HAN.search(said)) == (code == "zh")
-    for key in ("line", "column", "gpu", "model"):
+    for key in ("line", "column", "value", "gpu", "model", "low", "high", "lowest", "highest"):
         assert str(REACHABLE[name].get(key, "")) in said
     assert said.endswith(("。", "."))
 
@@ -251,7 +262,13 @@ def test_an_error_a_reader_can_cause_says_what_is_wrong_and_where(read, code, na
 @both_languages
 @pytest.mark.parametrize(
     ("expected", "words"),
-    [("timestamp", "2023-11-16"), ("count", "1"), ("present", "")],
+    [
+        ("timestamp", "2023-11-16"),
+        ("time_in_seconds", "1,000,000,000"),
+        ("time_in_order", "queued_ts"),
+        ("count", "10,000,000"),
+        ("present", ""),
+    ],
 )
 def test_a_bad_value_says_what_was_expected(read, code, expected, words):
     read(code)
@@ -260,6 +277,48 @@ def test_a_bad_value_says_what_was_expected(read, code, expected, words):
     )
     assert expected not in said
     assert words in said
+
+
+@both_languages
+@pytest.mark.parametrize("name", ["trace_empty", "trace_unknown_format"])
+def test_a_file_of_no_format_is_told_every_format_and_its_columns(read, code, name):
+    read(code)
+    said = notes.error(SimError(name, **REACHABLE[name]))
+    for known, columns in traces.FORMATS.items():
+        assert notes.trace_format(known) in said
+        assert [column for column in columns if column not in said] == []
+
+
+@both_languages
+def test_a_file_that_nearly_has_a_format_is_told_that_one_and_its_columns(read, code):
+    read(code)
+    for name in ("trace_column_missing", "trace_no_rows", "trace_ambiguous"):
+        values = REACHABLE[name]
+        meant = {values["format"]} if "format" in values else {"azure", "plain"}
+        said = notes.error(SimError(name, **values))
+        told = {known for known in traces.FORMATS if notes.trace_format(known) in said}
+        assert told == meant
+        for known in meant:
+            assert [column for column in traces.FORMATS[known] if column not in said] == []
+
+
+def test_a_wrong_separator_is_named(read):
+    words = {
+        ("zh", ";"): "分号",
+        ("zh", "\t"): "制表符",
+        ("en", ";"): "semicolon",
+        ("en", "\t"): "tab",
+    }
+    for (code, mark), word in words.items():
+        read(code)
+        assert word in notes.error(SimError("trace_not_commas", line=1, separator=mark))
+
+
+def test_what_nobody_can_see_is_shown_as_a_mark(read):
+    read("en")
+    where = {"line": 2, "column": "ContextTokens", "expected": "count"}
+    said = notes.error(SimError("trace_bad_value", value="4\n8\x1b\u202e\ud800", **where))
+    assert "“4\ufffd8\ufffd\ufffd\ufffd”" in said
 
 
 @both_languages

@@ -44,6 +44,35 @@ def test_a_good_trace_changes_the_numbers_and_the_text_counts_its_rows():
     assert address(app) == {"part": "trace", "lang": "en"}
 
 
+MEASURED = (
+    '{"queued_ts": %d, "scheduled_ts": 50, "first_token_ts": 51, "last_token_ts": 60, '
+    '"input_toks": 300, "output_toks": 50}'
+)
+OTHER_FORMATS = {
+    "BurstGPT": csv("5,472,18", "7,9,3", header="Timestamp,Request tokens,Response tokens"),
+    "plain CSV": csv("0.5,472,18", "7,9,3", header="arrival_s,prompt_tokens,output_tokens"),
+    "measured-run JSONL": csv(MEASURED % 3, header=MEASURED % 2),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORMATS)
+def test_a_file_of_every_other_format_is_run_and_its_format_is_told(name):
+    file = "trace.jsonl" if "JSONL" in name else "trace.csv"
+    app = give(trace_act(), OTHER_FORMATS[name], file)
+    assert said(app) == ""
+    (told,) = [part.value for part in app.main.markdown if f"({name})" in part.value]
+    assert "2 rows" in told
+
+
+def test_failed_requests_that_are_left_out_are_counted_for_the_reader():
+    header = "Timestamp,Request tokens,Response tokens"
+    app = give(trace_act(), csv("5,472,18", *["6,0,0"] * 13, header=header))
+    (told,) = [part.value for part in app.main.markdown if "Failed requests" in part.value]
+    assert told.endswith("13.")
+    give(app, OTHER_FORMATS["BurstGPT"])
+    assert not any("Failed requests" in part.value for part in app.main.markdown)
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -51,9 +80,13 @@ def test_a_good_trace_changes_the_numbers_and_the_text_counts_its_rows():
         (csv(GOOD_ROW, "2023-11-16 18:15:47.0,3,-1"), ("Line 3", "GeneratedTokens", "-1")),
         (csv("yesterday,3,4"), ("Line 2", "TIMESTAMP", "yesterday")),
         (csv("1,2", header="TIMESTAMP,ContextTokens"), ("Line 1", "GeneratedTokens")),
-        (csv(), ("TIMESTAMP,ContextTokens,GeneratedTokens", "first line")),
-        (b"", ("no rows",)),
+        (csv(), ("Line 1", "TIMESTAMP, ContextTokens, GeneratedTokens", "no rows")),
+        (csv("1,2,3", header="when,in,out"), ("Line 1", "when,in,out", "BurstGPT", "arrival_s")),
+        (csv(GOOD_ROW).replace(b",", b";"), ("Line 1", "semicolons", "commas")),
+        (b'{"queued_ts": 1, "input_toks": 5}', ("Line 1", "output_toks")),
+        (b"", ("empty", "Azure", "BurstGPT", "arrival_s", "queued_ts")),
         (b"\xff\xfe\x00\x01", ("UTF-8",)),
+        (csv(GOOD_ROW).decode().encode("utf-16-le"), ("Line 1", "UTF-16")),
     ],
 )
 def test_a_bad_trace_says_what_and_where_and_the_last_good_run_stays(content, expected):
