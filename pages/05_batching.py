@@ -150,11 +150,11 @@ def shapes() -> None:
 @chapter.act("sandbox", tr("自己调", "Sandbox"))
 def sandbox() -> None:
     chapter.say("sandbox")
-    slots = chapter.slide("slots", tr("槽位数", "Slots"), 1, 12, start=4)
-    num_requests = chapter.slide("requests", tr("请求数", "Requests"), 1, 60, start=24)
+    slots = chapter.slide("slots", tr("槽位数", "Slots"), 1, 12, start=4, live=True)
+    num_requests = chapter.slide("requests", tr("请求数", "Requests"), 1, 60, start=24, live=True)
     label = tr("长度差异", "Length spread")
     hint = tr("输出长度的 p99 ÷ 均值", "p99 of the output length ÷ its mean")
-    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, help=hint)
+    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, help=hint, live=True)
     arrival = chapter.choose(
         "arrival",
         tr("到达", "Arrival"),

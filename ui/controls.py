@@ -1,6 +1,7 @@
 """The controls a page may use: each in the URL, language-free, clamped, never losing its value.
 
-Every function draws one widget where it is called and returns its value.
+Every function draws one widget where it is called and returns its value.  With `live` the page
+follows the slider while it is dragged (`ui.live`); the URL follows when it is let go.
 """
 
 import math
@@ -8,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from ui import live as hand
 from ui import state
 
 SEGMENTS = 5  # more options than this are a list to choose from
@@ -23,6 +25,7 @@ def slide(
     step: float | None = None,
     help: str | None = None,
     unit: str = "",
+    live: bool = False,
 ) -> float:
     """A number on a scale from `low` to `high`.  Whole numbers stay whole."""
     is_whole = all(isinstance(value, int) for value in (low, high, start, step or 1))
@@ -37,9 +40,11 @@ def slide(
         step=kind(step) if step else None,
         format=f"%{'d' if is_whole else 'g'}{' ' if unit else ''}{unit}" if unit else None,
         help=help,
-        on_change=state.moved,
+        on_change=hand.let_go if live else state.moved,
     )
     state.settle(key, value, start)
+    if live:
+        hand.follow(key, widget, lambda place: kind(_clamped(place, low, high)))
     return value
 
 
@@ -50,6 +55,7 @@ def pick(
     start: float,
     help: str | None = None,
     unit: str = "",
+    live: bool = False,
 ) -> float:
     """A number out of a few on a scale, for ranges that a straight slider would serve badly."""
 
@@ -64,9 +70,11 @@ def pick(
         key=widget,
         format_func=lambda number: f"{number:,g} {unit}".strip(),
         help=help,
-        on_change=state.moved,
+        on_change=hand.let_go if live else state.moved,
     )
     state.settle(key, value, start)
+    if live:
+        hand.follow(key, widget, lambda place: values[int(_clamped(place, 0, len(values) - 1))])
     return value
 
 
@@ -117,10 +125,10 @@ def choose(
     return str(value)
 
 
-def _clamped(text: str, low: float, high: float) -> float:
-    number = float(text)
+def _clamped(given: str | float, low: float, high: float) -> float:
+    number = float(given)
     if math.isnan(number):
-        raise ValueError(text)
+        raise ValueError(given)
     return min(max(number, low), high)
 
 

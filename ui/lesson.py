@@ -12,14 +12,19 @@ A page opens its chapter, registers its acts, and shows it:
 
     chapter.show()
 
+While a slider with `live=True` is dragged, the cards and the first figure follow; all else stands
+as it was until the slider is let go.  For this the act runs as a rehearsal: its controls give their
+values without being drawn, and it stops as soon as everything that follows is known.
+
 One act is on the page at a time (`part=` in the URL).  In the lecture view (`view=lecture`) only
 the figure, its controls and the note of the step are there, large, on one screen.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -33,6 +38,7 @@ from ui import (
     explain,
     frame,
     glossary,
+    live,
     notes,
     player,
     predict,
@@ -64,6 +70,24 @@ class Act:
     deeper: bool
 
 
+Method = TypeVar("Method", bound=Callable[..., None])
+
+
+def _stands_still(method: Method) -> Method:
+    """A part of an act that does not follow a slider: nothing to do in a rehearsal."""
+
+    @wraps(method)
+    def draw(chapter: "Chapter", *given: Any, **more: Any) -> None:
+        if not chapter.rehearses:
+            method(chapter, *given, **more)
+
+    return cast(Method, draw)
+
+
+class _AllKnown(Exception):  # noqa: N818 (nothing is wrong)
+    """A rehearsal has come to the last part that follows a slider."""
+
+
 class Chapter:
     """One page while it is being drawn."""
 
@@ -73,6 +97,10 @@ class Chapter:
         self.text = self.here.text(languages.current())
         self.large = frame.is_lecture()
         self.acts: list[Act] = []
+        self.rehearses = False
+        self._answers: dict[str, Any] = {}  # what the reader has chosen, given and guessed
+        self._leading: list[Callable[[], Any]] = []  # draws what follows a slider
+        self._num_leading = 0
         self._places: _Places | None = None
 
     # -- acts -------------------------------------------------------------------------------
@@ -95,6 +123,7 @@ class Chapter:
         if not self.large:
             self._header(act)
         self._places = _Places(self.large)
+        live.begin()
         try:
             act.draw()
         except SimError as error:  # a setting that cannot be simulated: say so, keep the controls
@@ -105,9 +134,13 @@ class Chapter:
             self._onward(act)
         glossary.mount()
         state.write()
+        if self._leading:
+            with self._at.leading:
+                st.fragment(self._follow)(act)
 
     # -- saying -----------------------------------------------------------------------------
 
+    @_stands_still
     def say(
         self,
         section: str,
@@ -138,6 +171,7 @@ class Chapter:
         """A section as Markdown, to hand on."""
         return self.text.filled(section, **numbers)
 
+    @_stands_still
     def explain(self, section: str, **numbers: object) -> None:
         """ "How is this computed?", opened on demand."""
         text = self.text.filled(section, **numbers)
@@ -145,6 +179,7 @@ class Chapter:
             with self._at.text:
                 explain.how(text, key=f"how-{section}")
 
+    @_stands_still
     def leaves_out(
         self, section: str, mark: Mark = "computed", source: str = "", **numbers: object
     ) -> None:
@@ -154,6 +189,7 @@ class Chapter:
             with self._at.figure:
                 explain.leaves_out(text, mark, source)
 
+    @_stands_still
     def flags(self, section: str = "flags") -> None:
         """From the model to the real thing: a table of flags and metric names."""
         if not self.large:
@@ -165,35 +201,41 @@ class Chapter:
     def slide(
         self, key: str, label: str, low: float, high: float, start: float, **more: Any
     ) -> Any:
-        with self._control(more):
-            return controls.slide(key, label, low, high, start, **more)
+        return self._control(
+            key, start, more, lambda: controls.slide(key, label, low, high, start, **more)
+        )
 
     def pick(self, key: str, label: str, values: Sequence[float], start: float, **more: Any) -> Any:
-        with self._control(more):
-            return controls.pick(key, label, values, start, **more)
+        return self._control(
+            key, start, more, lambda: controls.pick(key, label, values, start, **more)
+        )
 
     def number(self, key: str, label: str, low: int, high: int, start: int, **more: Any) -> int:
-        with self._control(more):
-            return controls.number(key, label, low, high, start, **more)
+        return self._control(
+            key, start, more, lambda: controls.number(key, label, low, high, start, **more)
+        )
 
     def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
-        with self._control(more):
-            return controls.toggle(key, label, start, **more)
+        return self._control(key, start, more, lambda: controls.toggle(key, label, start, **more))
 
     def choose(
         self, key: str, label: str, options: Mapping[str, str], start: str, **more: Any
     ) -> str:
-        with self._control(more):
-            return controls.choose(key, label, options, start, **more)
+        return self._control(
+            key, start, more, lambda: controls.choose(key, label, options, start, **more)
+        )
 
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         """The bytes of a file the reader gives, or None."""
-        with self._at.controls:
-            given = st.file_uploader(
-                label, type=list(types), key=f"{self.here.stem}-{key}", on_change=state.moved
-            )
-        return given.getvalue() if given else None
+        if not self.rehearses:
+            with self._at.controls:
+                given = st.file_uploader(
+                    label, type=list(types), key=f"{self.here.stem}-{key}", on_change=state.moved
+                )
+            self._answers[key] = given.getvalue() if given else None
+        return cast(bytes | None, self._answers[key])
 
+    @_stands_still
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
         """Links into states of this act: prose section -> the values that differ from the defaults.
 
@@ -214,17 +256,13 @@ class Chapter:
 
     def play(self, frames: player.Frames, key: str, **more: Any) -> int:
         """The step player; the answer is the step at which the reader stands still."""
-        step = state.parameter("step")
+        name = f"{self.here.stem}-{key}"
+        text = state.parameter("step")
+        step = int(text) if text and text.isdecimal() else None
         if not self._takes_its_turn():
             return 0
-        with self._at.figure:
-            return player.show(
-                frames,
-                f"{self.here.stem}-{key}",
-                large=self.large,
-                step=int(step) if step and step.isdecimal() else None,
-                **more,
-            )
+        self._show(lambda: player.show(frames, name, large=self.large, step=step, **more))
+        return player.stands(name)
 
     def draw(
         self,
@@ -237,21 +275,19 @@ class Chapter:
         """A chart.  While the question `after` is open it would give the answer away: not yet."""
         if (after is not None and after.state == "open") or not self._takes_its_turn():
             return
-        with self._at.figure:
-            charts.show(figure, f"{self.here.stem}-{key}", alt, height, fill=self.large)
+        name = f"{self.here.stem}-{key}"
+        self._show(lambda: charts.show(figure, name, alt, height, fill=self.large))
 
     def cards(self, cards: Sequence[Card]) -> None:
         """The numbers of a result, in one row."""
-        with self._at.figure, st.container(horizontal=True, gap="small", key="cards"):
-            for card in cards:
-                st.metric(
-                    card.label, card.value, card.note or None, delta_color="off", delta_arrow="off"
-                )
+        self._lead(lambda: _draw_cards(cards))
 
     def predict(
         self, key: str, question: str, kind: predict.Kind, outcome: str
     ) -> predict.Prediction:
         """Ask the reader for a guess, beside the figure in its starting state."""
+        if self.rehearses:
+            return cast(predict.Prediction, self._answers[key])
         if not self.large:
             place = self._at.text
         elif predict.standing(key) == "open":
@@ -259,10 +295,13 @@ class Chapter:
         else:  # answered: the figure needs the screen
             place = self._at.controls.popover(tr("预测与结果", "Guess and result"))
         with place:
-            return predict.ask(
+            answer = predict.ask(
                 key, question, kind, outcome, lecture=self.large, from_link=state.came_by_link()
             )
+        self._answers[key] = answer
+        return answer
 
+    @_stands_still
     def problem(self, message: str, section: str = "") -> None:
         """Something the reader should know, if there is something; `section` says what now."""
         if message:
@@ -270,10 +309,62 @@ class Chapter:
             with self._at.figure:
                 st.warning(f"{message}  \n{after}".strip())
 
+    @_stands_still
     def quiz(self, name: str | None = None) -> None:
         """The self-check of the chapter; one question at a time in the lecture view."""
         with self._at.figure if self.large else self._at.whole:
             quiz.show(name or self.here.stem[:2], one_by_one=self.large)
+
+    # -- following a slider ------------------------------------------------------------------
+
+    def _show(self, draw: Callable[[], Any]) -> None:
+        """A figure: the first one follows a slider."""
+        if not self._at.has_figure:
+            self._at.has_figure = True
+            self._lead(draw)
+        elif not self.rehearses:
+            with self._at.figure:
+                draw()
+
+    def _lead(self, draw: Callable[[], Any]) -> None:
+        """A part that follows a slider, if there is one to follow."""
+        if not live.has_sliders():
+            with self._at.figure:
+                draw()
+            return
+        self._leading.append(draw)
+        if not self.rehearses:
+            self._at.leading  # noqa: B018 (this is where it stands)
+        elif len(self._leading) == self._num_leading:
+            raise _AllKnown
+
+    def _follow(self, act: Act) -> None:
+        """Draw all parts that follow a slider.  A fragment: a drag runs it again, alone."""
+        if not self.rehearses:
+            self.rehearses, self._num_leading = True, len(self._leading)
+        elif live.has_news():
+            self._rehearse(act)
+        else:  # something in here has moved that the whole page should know, as a player's step
+            st.rerun()
+        answer = st.container(key="live-answer")
+        for draw in self._leading:
+            draw()
+        with answer:  # goes out last, but heard before the browser draws the chart
+            live.mount()
+
+    def _rehearse(self, act: Act) -> None:
+        """Find out what follows and how it looks now."""
+        at_rest, self._answers = self._answers, self._answers | live.held()
+        self._leading, self._at.num_figures, self._at.has_figure = [], 0, False
+        try:
+            act.draw()
+        except _AllKnown:
+            pass
+        except SimError as error:
+            message = notes.error(error)
+            self._leading = [lambda: st.warning(message)]
+        finally:
+            self._answers = at_rest
 
     # -- inside -----------------------------------------------------------------------------
 
@@ -297,10 +388,14 @@ class Chapter:
     def _figure_key(self) -> str:
         return f"figure-{self._current_act().code}"
 
-    def _control(self, more: dict[str, Any]) -> DeltaGenerator:
+    def _control(self, key: str, start: Any, more: dict[str, Any], draw: Callable[[], Any]) -> Any:
         is_advanced = more.pop("advanced", False)
+        if self.rehearses:
+            return self._answers.get(key, start)
         state.restate(is_advanced)
-        return self._at.advanced if is_advanced else self._at.controls
+        with self._at.advanced if is_advanced else self._at.controls:
+            self._answers[key] = draw()
+        return self._answers[key]
 
     def _current_act(self) -> Act:
         wanted = state.wanted("part")
@@ -356,6 +451,14 @@ class Chapter:
         )
 
 
+def _draw_cards(cards: Sequence[Card]) -> None:
+    with st.container(horizontal=True, gap="small", key="cards"):
+        for card in cards:
+            st.metric(
+                card.label, card.value, card.note or None, delta_color="off", delta_arrow="off"
+            )
+
+
 class _Places:
     """Where the parts of an act go: text left, controls and figure right and staying in view.
 
@@ -365,7 +468,9 @@ class _Places:
 
     def __init__(self, large: bool):
         self._popover: DeltaGenerator | None = None
+        self._leading: DeltaGenerator | None = None
         self.num_figures = 0
+        self.has_figure = False
         if large:
             self.whole = st.container(key="lecture-act", gap="small")
             with self.whole:
@@ -397,6 +502,13 @@ class _Places:
     def figure(self) -> DeltaGenerator:
         self._started = True
         return self._figure
+
+    @property
+    def leading(self) -> DeltaGenerator:
+        """What follows a slider stands together, where the first part of it is drawn."""
+        if self._leading is None:
+            self._leading = self.figure.container(key="leading", gap="small")
+        return self._leading
 
     @property
     def advanced(self) -> DeltaGenerator:

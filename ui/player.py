@@ -112,11 +112,22 @@ def show(
         on_stands_change=state.moved,
         height="content",
     )
-    stands = result.stands or {}
-    if stands.get("serial") == visit["serial"]:  # else it was said before the last order to move
-        visit["step"] = int(stands["step"])
+    _hear(visit, result.stands)
     visit["step"] = min(max(visit["step"], 0), frames.num_steps - 1)
     return int(visit["step"])
+
+
+def stands(key: str) -> int:
+    """The step at which a player last stood still, also before it is drawn."""
+    visit = st.session_state.get("_player_visits", {}).get(key, {"step": 0, "serial": 0})
+    said = st.session_state.get(key)
+    _hear(visit, said and said.get("stands"))
+    return int(visit["step"])
+
+
+def _hear(visit: dict[str, Any], said: dict[str, Any] | None) -> None:
+    if said and said["serial"] == visit["serial"]:  # else said before the last order to move
+        visit["step"] = int(said["step"])
 
 
 def _visit(key: str, step: int | None) -> dict[str, Any]:
