@@ -133,9 +133,9 @@ def explore() -> None:
     num_requests = chapter.slide(
         "requests", tr("请求数", "Requests"), 1, 400, start=120, advanced=chapter.large
     )
-    rate = chapter.pick("rate", tr("每秒到达", "Arrivals per s"), RATES, start=8)
+    rate = chapter.pick("rate", tr("每秒到达", "Arrivals per s"), RATES, start=8, live=True)
     prompt = chapter.pick("prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500)
-    output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200)
+    output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200, live=True)
     policy, schedule = choose_policy()
     label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
     spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, advanced=True)
@@ -249,7 +249,7 @@ def choose_machine() -> tuple[Clock, Paged, str]:
 
 def choose_policy() -> tuple[scheduler.Policy, str]:
     """Who goes next (vLLM V1, or others for comparison), and which line says whose rules it has."""
-    seqs = chapter.pick("seqs", tr("批的上限", "Batch limit"), LIMITS, start=64)
+    seqs = chapter.pick("seqs", tr("批的上限", "Batch limit"), LIMITS, start=64, live=True)
     budget = chapter.pick(
         "budget", tr("每步 token 预算", "Token budget per step"), BUDGETS, start=2048, advanced=True
     )
