@@ -180,6 +180,12 @@ class ContiguousMemory:
         self._num_free += len(self.block_tables.pop(sequence.id, ()))
         self._sequences.pop(sequence.id, None)
 
+    def take(self, num_blocks: int) -> None:
+        """For requests that all grow at once: they have their slots already."""
+
+    def own(self, sequence: Sequence) -> None:
+        """Likewise."""
+
     def compact(self) -> int:
         """Push all runs together, in their order, so that the free slots are one hole.
 

@@ -135,6 +135,15 @@ def test_settings_that_cannot_be_are_refused(code, settings):
     assert error.value.code == code
 
 
+def test_first_fit_and_best_fit_choose_different_holes():
+    """Holes of 5, 3 and 9 slots; the run needs 3."""
+    for fit, hole in (("first", range(2, 7)), ("best", range(9, 12))):
+        memory = filled(23, 2, 5, 2, 3, 2, fit=fit)
+        for gone in (1, 3):
+            memory.free(of_size(gone, 9))
+        assert memory.hole_for(3) == hole
+
+
 # -- whatever is reserved and freed ----------------------------------------------------------
 
 
