@@ -13,6 +13,7 @@ from streamlit.logger import set_log_level
 
 from benchmarks.support.browser import chromium, serving
 from ui import player
+from ui.painters.slots import Grid, Slots
 from ui.theme import request_letter
 
 NUM_ROWS, NUM_STEPS = 40, 200
@@ -24,7 +25,7 @@ WATCH = """root => {
 }"""
 
 
-def busy_frames() -> player.Frames:
+def busy_frames() -> Slots:
     """Slots that change hands every few steps, two states each, no events to pause at."""
     random = np.random.default_rng(0)
     cells = np.zeros((NUM_ROWS, NUM_STEPS), np.uint8)
@@ -37,7 +38,7 @@ def busy_frames() -> player.Frames:
             cells[row, step:prefill], cells[row, prefill:end] = 1, 2
             owners[row, step:end] = who
             who, step = who + 1, end + int(random.integers(0, 5))
-    grid = player.Grid(
+    grid = Grid(
         title="40 x 200",
         slots=tuple(str(row + 1) for row in range(NUM_ROWS)),
         cells=cells,
@@ -45,7 +46,7 @@ def busy_frames() -> player.Frames:
         waiting=tuple(tuple(range(step % 30)) for step in range(NUM_STEPS)),
         counters=tuple(f"{step / 2:.1f} %" for step in range(NUM_STEPS)),
     )
-    return player.Frames(
+    return Slots(
         grids=(grid,),
         notes=tuple(f"Step {step + 1}: one more token for each." for step in range(NUM_STEPS)),
         events=((),) * NUM_STEPS,

@@ -49,6 +49,10 @@ PATTERNS = {  # names in ui.theme -> Plotly's
     "dots": ".",
     "horizontal": "-",
     "vertical": "|",
+    "backslash": "\\",
+    "grid": "+",
+    "dashes": "-",
+    "checks": "x",
 }
 
 

@@ -1,26 +1,26 @@
 """From a simulated run to the frames of the player: pictures and sentences, no scheduling."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from sim import slots
+from sim import metrics, slots
+from sim.engine import Setup, Step
 from sim.slots import SlotGrid
-from ui import notes, player
+from ui import notes, runs
 from ui.language import tr
+from ui.painters.slots import Grid, Slots
+from ui.painters.timeline import Span, Timeline
 from ui.theme import request_letter
 
-UNSEEN = {"block_full", "pool_full"}  # a picture of slots shows no blocks: nothing to stop at
+UNSEEN = {"block_full", "pool_full"}  # no blocks in these pictures: nothing to stop at
 
 
-def slot_frames(
-    grids: Sequence[tuple[str, SlotGrid]], num_requests: int, alt: str
-) -> player.Frames:
+def slot_frames(grids: Sequence[tuple[str, SlotGrid]], num_requests: int, alt: str) -> Slots:
     """Slot grids above each other on one time axis; the note of a step says what each one did."""
     num_ticks = max(len(grid.steps) for _, grid in grids)
     tick_seconds = grids[0][1].tick_seconds
-    return player.Frames(
-        painter="slots",
+    return Slots(
         grids=tuple(_player_grid(title, grid) for title, grid in grids),
         notes=tuple(_note(grids, tick) for tick in range(num_ticks)),
         events=tuple(_kinds(grids, tick) for tick in range(num_ticks)),
@@ -31,8 +31,8 @@ def slot_frames(
     )
 
 
-def _player_grid(title: str, grid: SlotGrid) -> player.Grid:
-    return player.Grid(
+def _player_grid(title: str, grid: SlotGrid) -> Grid:
+    return Grid(
         title=title,
         slots=tuple(tr(f"槽 {slot + 1}", f"slot {slot + 1}") for slot in range(grid.num_slots)),
         cells=grid.cells,
@@ -44,11 +44,75 @@ def _player_grid(title: str, grid: SlotGrid) -> player.Grid:
     )
 
 
+# -- timelines --------------------------------------------------------------------------------
+
+
+def request_timeline(setup: Setup, alt: str, title: str = "") -> Timeline:
+    """A lane for each request, from its arrival to its last token; a frame for each engine step."""
+    records, steps = runs.run(setup).records, runs.steps(setup)
+    letters = [request_letter(record.request.id) for record in records]
+    return Timeline(
+        title=title,
+        lanes=tuple(letters),
+        spans=tuple(
+            Span(lane, span.start_seconds, span.end_seconds, span.kind, owner=letters[lane])
+            for lane, record in enumerate(records)
+            for span in metrics.spans(record)
+        ),
+        at=tuple(step.end_seconds for step in steps),
+        notes=tuple(notes.step_note(step) for step in steps),
+        events=tuple(_kinds_of([step]) for step in steps),
+        alt=alt,
+    )
+
+
+def step_timeline(setups: Mapping[str, Setup], alt: str, title: str = "") -> Timeline:
+    """A lane for each setup, a span for each engine step: what it carries, in tokens.
+
+    A frame for each moment at which a step of one of them ends.
+    """
+    names = tuple(setups)
+    lanes = [runs.steps(setup) for setup in setups.values()]
+    ended: dict[float, dict[str, Step]] = {}  # moment -> the steps that end there, by lane
+    for name, steps in zip(names, lanes, strict=True):
+        for step in steps:
+            ended.setdefault(step.end_seconds, {})[name] = step
+    at = tuple(sorted(ended))
+    return Timeline(
+        title=title,
+        lanes=names,
+        spans=tuple(_step_span(lane, step) for lane, steps in enumerate(lanes) for step in steps),
+        at=at,
+        notes=tuple(_notes_of(ended[moment], is_alone=len(names) == 1) for moment in at),
+        events=tuple(_kinds_of(ended[moment].values()) for moment in at),
+        alt=alt,
+    )
+
+
+def _step_span(lane: int, step: Step) -> Span:
+    """Prefill and decode tokens: "512 + 8", or the one of the two that there is."""
+    prefill = sum(work.num_tokens for work in step.work if work.is_prefill)
+    decode = step.num_tokens - prefill
+    kind = "mixed" if prefill and decode else "prefill" if prefill else "decode"
+    label = " + ".join(f"{tokens:,}" for tokens in (prefill, decode) if tokens)
+    return Span(lane, step.start_seconds, step.end_seconds, kind, label)
+
+
+# -- inside -----------------------------------------------------------------------------------
+
+
+def _notes_of(steps: Mapping[str, Step], is_alone: bool) -> str:
+    said = [(name, notes.step_note(step)) for name, step in steps.items()]
+    return said[0][1] if is_alone else _by_name(said)
+
+
+def _by_name(said: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(tr(f"{name}：{note}", f"{name}: {note}") for name, note in said)
+
+
 def _note(grids: Sequence[tuple[str, SlotGrid]], tick: int) -> str:
     said = [(title, _grid_note(grid, tick)) for title, grid in grids]
-    if len(said) == 1:
-        return said[0][1]
-    return "\n".join(tr(f"{title}：{note}", f"{title}: {note}") for title, note in said)
+    return said[0][1] if len(said) == 1 else _by_name(said)
 
 
 def _grid_note(grid: SlotGrid, tick: int) -> str:
@@ -63,6 +127,10 @@ def _grid_note(grid: SlotGrid, tick: int) -> str:
 
 
 def _kinds(grids: Sequence[tuple[str, SlotGrid]], tick: int) -> tuple[str, ...]:
-    steps = [grid.steps[tick] for _, grid in grids if tick < len(grid.steps)]
+    return _kinds_of([grid.steps[tick] for _, grid in grids if tick < len(grid.steps)])
+
+
+def _kinds_of(steps: Iterable[Step | None]) -> tuple[str, ...]:
+    """Kinds of events in all these steps, each once, without what the pictures cannot show."""
     happened = dict.fromkeys(kind for step in steps for kind in notes.kinds(step))
     return tuple(kind for kind in happened if kind not in UNSEEN)

@@ -19,6 +19,12 @@ def summary(setup: engine.Setup) -> metrics.Summary:
 
 
 @lru_cache(maxsize=KEPT)
+def steps(setup: engine.Setup) -> tuple[engine.Step, ...]:
+    """Every step, to be looked at.  For runs that are shown step by step, not for long ones."""
+    return tuple(engine.steps(setup))
+
+
+@lru_cache(maxsize=KEPT)
 def step(setup: engine.Setup, number: int) -> engine.Step:
     """The `number`-th step, counted from 1; the last one if the run is shorter."""
     steps = list(islice(engine.steps(setup), number))

@@ -33,12 +33,33 @@ MEANINGS: dict[str, Meaning] = {
     "cached": Meaning("#008f68", "dots", "缓存命中", "cached"),
     "stored": Meaning("#4f8a8b", "dots", "已存的 KV", "stored KV"),
     "free": Meaning("#848b94", "outline", "空", "empty"),
+    # What an engine step carries, and what CPU and GPU do meanwhile.
+    "mixed": Meaning("#7a8330", "grid", "预填充 + 解码", "prefill + decode"),
+    "tokenize": Meaning("#2f8a4e", "backslash", "分词", "tokenize"),
+    "launch": Meaning("#9a6a4b", "horizontal", "启动 kernel", "launch"),
+    "kernel": Meaning("#7a68c8", "dashes", "执行 kernel", "kernel"),
+    "sample": Meaning("#cc4b4b", "checks", "采样", "sample"),
+    "detokenize": Meaning("#2a8aa8", "cross", "还原成文字", "detokenize"),
+    "idle": Meaning("#8a8278", "outline", "空闲", "idle"),
 }
 
 # Lines and bars that stand for no state, in order of use.
 SERIES = ("#0072b2", "#d55e00", "#008f68", "#a05c93", "#b87a00", "#78808a")
 
-PATTERNS = ("solid", "diagonal", "dots", "cross", "horizontal", "vertical", "outline", "none")
+PATTERNS = (
+    "solid",
+    "diagonal",
+    "backslash",
+    "dots",
+    "dashes",
+    "checks",
+    "cross",
+    "grid",
+    "horizontal",
+    "vertical",
+    "outline",
+    "none",
+)
 
 
 def request_letter(index: int) -> str:

@@ -33,3 +33,31 @@ export function advance({ step, phase }, seconds, rate, lastStep, stops = []) {
 export function carryOver(step, lastStep) {
   return { step: clampStep(step, lastStep), clamped: step > lastStep };
 }
+
+// Several sorted lists as one.  Values that are only apart by rounding are one, the later of them.
+export function unionOf(lists, tolerance = 0) {
+  const union = [];
+  for (const value of lists.flat().sort((a, b) => a - b)) {
+    if (union.length && value - union.at(-1) <= tolerance) union[union.length - 1] = value;
+    else union.push(value);
+  }
+  return union;
+}
+
+// The last place in a sorted list with a value of at most `value`; the first place if there is none.
+export function lastUpTo(values, value) {
+  let low = 0;
+  let high = values.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (values[middle] <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// The first place with a value of at least `value`; the last place if there is none.
+export function firstFrom(values, value) {
+  const at = lastUpTo(values, value);
+  return values[at] < value ? Math.min(at + 1, values.length - 1) : at;
+}

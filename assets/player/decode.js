@@ -45,45 +45,30 @@ export function spanAt(spans, step) {
   return spans[low];
 }
 
-function decodeGrid(grid) {
-  return {
-    title: grid.title,
-    slots: grid.slots,
-    numSteps: grid.steps, // its own length; the shared axis may be longer
-    rows: decodeRuns(grid.runs, grid.slots.length, grid.steps),
-    waiting: expandChanges(grid.waiting, grid.steps),
-    counters: expandChanges(grid.counters, grid.steps),
-  };
+export function numbersFromBase64(text, Kind) {
+  return new Kind(bytesFromBase64(text).buffer);
 }
 
-export function decodeFrames(data) {
-  const numSteps = Math.max(...data.grids.map((grid) => grid.steps));
-  const numbers = data.at ?? Array.from({ length: numSteps }, (_, step) => step); // frame -> step of the run
-  return {
-    painter: data.painter,
+// What all pictures have in common; the painter adds its own, among it `positions` (sorted, one per frame, on the axis
+// that linked players share) and `end` (of that axis).
+export function decodeFrames(data, painter) {
+  const numSteps = data.steps;
+  const frames = {
     numSteps,
-    numbers,
+    numbers: data.at ?? Array.from({ length: numSteps }, (_, step) => step), // frame -> step of the run
     totalSteps: data.total,
-    grids: data.grids.map(decodeGrid),
     notes: expandChanges(data.notes, numSteps),
     times: expandChanges(data.times, numSteps),
     events: data.events, // sorted frames at which something happened
     states: data.states,
-    requests: data.requests,
     alt: data.alt,
+    words: data.words,
   };
+  return { ...frames, ...painter.decode(data, frames) };
 }
 
 // The frame that shows step `number` of the run: the last one that is not later.
 export function frameOf(numbers, number) {
   const later = numbers.findIndex((at) => at > number);
   return Math.max(0, later < 0 ? numbers.length - 1 : later - 1);
-}
-
-export function statesThatOccur(frames) {
-  const seen = new Set();
-  for (const grid of frames.grids) {
-    for (const spans of grid.rows) for (const span of spans) seen.add(span.state);
-  }
-  return [...seen].sort((a, b) => a - b);
 }

@@ -31,6 +31,13 @@ const MARKS = {
   cross: (c) => lines(c, [[0, 0, 8, 8], [0, 8, 8, 0]]),
   horizontal: (c) => lines(c, [[0, 2, 8, 2], [0, 6, 8, 6]]),
   vertical: (c) => lines(c, [[2, 0, 2, 8], [6, 0, 6, 8]]),
+  backslash: (c) => lines(c, [[-2, -2, 10, 10], [6, -2, 10, 2], [-2, 6, 2, 10]]),
+  grid: (c) => lines(c, [[0, 4, 8, 4], [4, 0, 4, 8]]),
+  dashes: (c) => lines(c, [[0, 2, 4, 2], [4, 6, 8, 6]]),
+  checks: (c) => {
+    c.fillRect(0, 0, 4, 4);
+    c.fillRect(4, 4, 4, 4);
+  },
   dots: (c) => {
     for (const [x, y] of [[2, 2], [6, 6]]) {
       c.beginPath();
@@ -68,4 +75,45 @@ export function makeFill(state, background, ratio, newCanvas) {
   const fill = c.createPattern(tile, "repeat");
   if (fill.setTransform) fill.setTransform(new DOMMatrix().scale(TILE / size));
   return fill;
+}
+
+// One stretch of a row with rounded ends `[left, right]`, in the look of its state.
+export function paintSpan(c, state, x, y, width, height, [left, right], look) {
+  if (state.pattern === "none") {
+    c.fillStyle = look.track;
+    c.fillRect(x, y, width, height);
+    return;
+  }
+  if (state.pattern === "outline") {
+    c.fillStyle = look.track;
+    c.fillRect(x, y, width, height);
+    if (width < 2.5 || height < 3) return;
+    c.strokeStyle = state.colour;
+    c.lineWidth = 1;
+    c.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    return;
+  }
+  c.fillStyle = state.fill;
+  if (!left && !right) {
+    c.fillRect(x, y, width, height);
+    return;
+  }
+  c.beginPath();
+  c.roundRect(x, y, width, height, [left, right, right, left]);
+  c.fill();
+}
+
+// Text on a span, readable on its pattern, too.
+export function paintLabel(c, text, font, state, x, middle, look) {
+  const filled = state.fill != null;
+  c.textAlign = "left";
+  c.font = font;
+  if (filled && state.fill !== state.colour) {
+    c.strokeStyle = state.colour; // quiet ground below a text on a pattern
+    c.lineWidth = 5;
+    c.lineJoin = "round";
+    c.strokeText(text, x, middle);
+  }
+  c.fillStyle = filled ? state.ink : look.text;
+  c.fillText(text, x, middle);
 }

@@ -1,96 +1,324 @@
-// One step player on the page: wires the buttons, the keys and the canvas to the clock and the painter.
+// One step player on the page: a view of its clock, drawn by its painter.
 //
 // Streamlit calls the default export again whenever the data or the theme changes, with the same parentElement.  What the
-// reader has done lives in PLAYERS under that element; the server hears of a step when the reader stands still.
+// reader has done lives in the clock; the server hears of a step when the reader stands still.
+//
+// PAINTERS holds what the modules in `painters/` export, by file name.  Each answers the same verbs:
+//   decode(data, frames)                     its own part of the frames: `positions`, `end` and what it draws
+//   statesThatOccur(frames)  numRows(frames)  for the legend, and for the share of the height among linked players
+//   layout(frames, room)                     everything's place, its `height`, and where the thumb of the scrubber runs
+//   paint(context, frames, moment, layout, look)
+//   positionAt(layout, frames, moment, x)    the position under the pointer
+//   spotAt(layout, frames, moment, x, y)     what is under the pointer, in words and with its place, or null
+//   columns(frames)  cells(frames, step)     the same as a table
+// and, if it has lanes, spotInLane(layout, frames, moment, lane).  A moment is { step, now, view }: the frame, the position
+// of the clock, the part of the axis in sight.
 
-import { SPEEDS, advance, carryOver, clampStep, nextEvent, previousEvent } from "./clock.js";
-import { decodeFrames, frameOf, spanAt, statesThatOccur } from "./decode.js";
-import { inkOn, makeFill } from "./patterns.js";
-import { cellAt, layoutSlots, paintSlots, paintSpan, stepAtX } from "./paint_slots.js";
+import { SPEEDS } from "./clock.js";
+import { decodeFrames } from "./decode.js";
+import { CALM, NOTIFY_MS, SHARED, onKey, wire } from "./hands.js";
+import { makeLook, measure, newCanvas } from "./look.js";
+import { paintSpan } from "./patterns.js";
+import { Clock } from "./shared_clock.js";
+import { showTableRows } from "./table.js";
+import { showTip } from "./tip.js";
+import { fill } from "./words.js";
 
-const PAINTERS = { slots: { layout: layoutSlots, paint: paintSlots, cellAt } };
-const PLAYERS = new WeakMap(); // parentElement -> what the reader has done there
-const NOTIFY_MS = 300; // stepping fast tells the server once
+const PLAYERS = new WeakMap(); // parentElement -> player
 const NOTICE_MS = 6000;
 const MOST_NOTE_LINES = 4;
 const SETTLE_MS = [150, 500, 1500]; // what stands above the player may come later than the player
-const CALM = matchMedia("(prefers-reduced-motion: reduce)");
-
-// Shared by all players of the page, however often this file is loaded: who was touched last, where each one stood.
-const SHARED = (globalThis[Symbol.for("step-player")] ??= { touched: null, all: new Set(), stood: new Map() });
+const LEAST_ROOM = 140; // px that a picture needs in the lecture view
+const BETWEEN = 16; // px between two linked players
 
 export default function mount({ parentElement, data, setStateValue }) {
   const fresh = !PLAYERS.has(parentElement);
-  if (fresh) PLAYERS.set(parentElement, newPlayer(parentElement));
+  if (fresh) PLAYERS.set(parentElement, new Player(parentElement));
   const player = PLAYERS.get(parentElement);
-  player.tell = (step) => setStateValue("stands", { step, serial: data.start.serial });
-  takeData(player, data, fresh);
-  sayWords(player);
+  player.tell = (stands) => setStateValue("stands", stands);
+  player.take(data, fresh);
+  player.clock.views.forEach((view) => view.sayWords());
   wire(player);
-  drawLegend(player);
-  fit(player);
-  if (data.large) for (const delay of SETTLE_MS) setTimeout(() => fitAgain(player), delay);
+  player.fit();
+  if (data.large) for (const delay of SETTLE_MS) setTimeout(() => player.fitAgain(), delay);
   SHARED.all.add(player);
   SHARED.onKey = onKey; // the newest load answers the keys
-  return () => unmount(player, parentElement);
-}
-
-function newPlayer(parentElement) {
-  const root = parentElement.querySelector(".player");
-  const find = (selector) => root.querySelector(selector);
-  const player = { root, find, canvas: find(".stage canvas"), scrub: find(".scrub"), table: find(".table") };
-  Object.assign(player, { step: 0, phase: 0, playing: false, speed: 1, autopause: true, asTable: false });
-  player.observer = new ResizeObserver(() => {
-    if (find(".stage").clientWidth !== player.layout?.width) fit(player);
-  });
-  player.observer.observe(find(".stage"));
-  player.onWindow = () => fit(player);
-  addEventListener("resize", player.onWindow);
-  player.onCalm = () => {
-    pause(player);
-    sayWords(player);
-    draw(player);
+  return () => {
+    player.unmount();
+    PLAYERS.delete(parentElement);
   };
-  CALM.addEventListener("change", player.onCalm);
-  if (!SHARED.listening) document.addEventListener("keydown", (event) => SHARED.onKey(event));
-  SHARED.listening = true;
-  return player;
 }
 
-function unmount(player, parentElement) {
-  player.observer.disconnect();
-  removeEventListener("resize", player.onWindow);
-  CALM.removeEventListener("change", player.onCalm);
-  cancelAnimationFrame(player.request);
-  clearTimeout(player.notifying);
-  SHARED.all.delete(player);
-  if (SHARED.touched === player) SHARED.touched = null;
-  PLAYERS.delete(parentElement);
-}
+class Player {
+  constructor(parentElement) {
+    this.root = parentElement.querySelector(".player");
+    this.find = (selector) => this.root.querySelector(selector);
+    this.canvas = this.find(".stage canvas");
+    this.scrub = this.find(".scrub");
+    this.table = this.find(".table");
+    this.tip = this.find(".tip");
+    this.lane = 0; // which one the keyboard points at
+    this.observer = new ResizeObserver(() => {
+      if (this.find(".stage").clientWidth !== this.layout?.width) this.fit();
+    });
+    this.observer.observe(this.find(".stage"));
+    this.onWindow = () => this.fit();
+    addEventListener("resize", this.onWindow);
+    this.onCalm = () => {
+      this.clock.pause();
+      this.sayWords();
+      this.draw();
+    };
+    CALM.addEventListener("change", this.onCalm);
+    if (!SHARED.listening) document.addEventListener("keydown", (event) => SHARED.onKey(event));
+    SHARED.listening = true;
+  }
 
-// --- data ----------------------------------------------------------------------------------------------------------
+  unmount() {
+    this.observer.disconnect();
+    removeEventListener("resize", this.onWindow);
+    CALM.removeEventListener("change", this.onCalm);
+    clearTimeout(this.notifying);
+    this.leaveClock();
+    SHARED.all.delete(this);
+    if (SHARED.touched === this) SHARED.touched = null;
+  }
 
-function takeData(player, data, fresh) {
-  const changed = !fresh && data.id !== player.data.id;
-  const ordered = !fresh && data.start.serial !== player.data.start.serial;
-  player.data = data;
-  player.words = data.words;
-  player.frames = { ...decodeFrames(data), words: data.words };
-  player.last = player.frames.numSteps - 1;
-  player.painter = PAINTERS[data.painter];
-  player.look = null;
-  player.tableOf = null;
-  player.root.classList.toggle("large", data.large);
-  player.root.dataset.grids = player.frames.grids.length;
-  if (ordered) stop(player);
-  if (fresh || ordered) {
-    player.step = frameOf(player.frames.numbers, startOf(data));
-    player.told = player.frames.numbers[player.step];
-  } else {
-    const { step, clamped } = carryOver(player.step, player.last);
-    player.step = step;
-    if (changed) notice(player, clamped ? "clamped" : "kept", { n: number(player) });
-    if (clamped) pause(player);
+  // --- data --------------------------------------------------------------------------------------------------------
+
+  take(data, fresh) {
+    const before = this.data;
+    this.data = data;
+    this.painter = PAINTERS[data.painter];
+    this.frames = decodeFrames(data, this.painter);
+    this.look = null;
+    this.root.classList.toggle("large", data.large);
+    const isNewHere = this.joinClock();
+    const ordered = !fresh && data.start.serial !== before.start.serial;
+    if (isNewHere) this.clock.order(startOf(data));
+    else if (ordered) this.clock.order(data.start.step);
+    if (fresh || ordered) this.hear(data);
+    else if (data.id !== before.id) this.sayChanged();
+  }
+
+  // The server knows the moment it has ordered; which step that is for one of several linked players it must be told.
+  hear({ clock, start }) {
+    this.told = clock && start.step ? null : start.step;
+    if (this.told === null) this.notifying = setTimeout(() => this.tellServer(), NOTIFY_MS);
+  }
+
+  // Other frames came under the reader's hands.
+  sayChanged() {
+    const { clock } = this;
+    const clamped = clock.wanted > clock.number;
+    clock.say(clamped ? "clamped" : "kept", { n: clock.number + 1 });
+    if (clamped) clock.pause();
+  }
+
+  // True if nobody else tells the time there.
+  joinClock() {
+    const name = this.data.clock;
+    const isMine = this.clock && this.clock.name === name;
+    if (!isMine) {
+      this.leaveClock();
+      this.clock = (name && SHARED.clocks.get(name)) || Object.assign(new Clock(), { name });
+      if (name) SHARED.clocks.set(name, this.clock);
+    }
+    this.clock.join(this);
+    return !isMine && this.clock.views.length === 1;
+  }
+
+  leaveClock() {
+    if (!this.clock) return;
+    this.clock.leave(this);
+    if (this.clock.views.length) this.clock.leader.refresh();
+    else if (this.clock.name) SHARED.clocks.delete(this.clock.name);
+  }
+
+  refresh() {
+    for (const view of this.clock.views) view.sayWords();
+    this.fit();
+  }
+
+  // --- a view of the clock -----------------------------------------------------------------------------------------
+
+  isBefore(other) {
+    const [here, there] = [this, other].map(({ root }) => root.getRootNode().host ?? root);
+    return Boolean(here.compareDocumentPosition(there) & Node.DOCUMENT_POSITION_FOLLOWING);
+  }
+
+  get leads() {
+    return this.clock.leader === this;
+  }
+
+  get moment() {
+    return { step: this.clock.stepOf(this), now: this.clock.now, view: this.clock.view };
+  }
+
+  word(name, values = {}) {
+    return fill(this.frames.words[name], values);
+  }
+
+  // The reader stands still: say where, and tell the server after `delay` ms.
+  settle(delay) {
+    if (this.leads) {
+      const notes = this.clock.views.map((view) => view.frames.notes[this.clock.stepOf(view)]);
+      this.find(".spoken").textContent = [`${this.find(".step").textContent}.`, ...notes].join(" ");
+    }
+    clearTimeout(this.notifying);
+    this.notifying = setTimeout(() => this.tellServer(), delay);
+  }
+
+  tellServer() {
+    const at = this.clock.number;
+    if (at === this.told) return;
+    this.told = at;
+    this.tell({ step: this.frames.numbers[this.clock.stepOf(this)], at, serial: this.data.start.serial });
+  }
+
+  say(name, values = {}) {
+    clearTimeout(this.noticing);
+    this.noticed = name && { name, values }; // kept, so that it follows a change of language
+    this.find(".notice").textContent = name ? this.word(name, values) : "";
+    if (name) this.noticing = setTimeout(() => this.say(null), NOTICE_MS);
+    else if (this.clock.playing) this.find(".spoken").textContent = "";
+  }
+
+  // A remark that stays until the next one.
+  keep(add) {
+    clearTimeout(this.noticing);
+    add();
+  }
+
+  sayWords() {
+    const { root, find, clock } = this;
+    const { words } = this.frames;
+    for (const element of [root, ...root.querySelectorAll("[data-word]")]) {
+      const label = words[element.dataset.word];
+      element.setAttribute("aria-label", label);
+      if (element !== root && element.tagName !== "DIV") element.title = label;
+    }
+    root.classList.toggle("follows", !this.leads);
+    find('[data-act="play"]').setAttribute("aria-disabled", CALM.matches);
+    find(".switch-word").textContent = words.pause_at_events;
+    find(".switch").setAttribute("aria-checked", clock.autopause);
+    find('[data-act="table"]').setAttribute("aria-pressed", clock.asTable);
+    find(".speed").innerHTML = SPEEDS.map((speed) => `<option value="${speed}">${speed}×</option>`).join("");
+    find(".speed").value = clock.speed;
+    find(".zoom").hidden = clock.zoomLimit === 1;
+    if (this.noticed) find(".notice").textContent = this.word(this.noticed.name, this.noticed.values);
+    this.canvas.setAttribute("aria-label", this.frames.alt);
+    if (this.painter.spotInLane) this.canvas.tabIndex = 0;
+    this.table.setAttribute("aria-label", words.table_label);
+    find(".thinned").hidden = !this.data.at;
+    find(".thinned").textContent = this.data.at
+      ? this.word("thinned", { total: this.frames.totalSteps, shown: this.frames.numSteps })
+      : "";
+  }
+
+  draw() {
+    const { root, find, frames, clock, scrub, data } = this;
+    const { step } = this.moment;
+    if (this.layout) {
+      this.paint();
+      if (clock.asTable) showTableRows(this, step);
+    }
+    const position = this.word(clock.views.length > 1 ? "moment_of" : "step_of", { n: clock.number + 1, total: clock.total });
+    const time = frames.timeText ? frames.timeText(clock.now) : frames.times[step];
+    find(".step").textContent = time ? `${position} · ${time}` : position;
+    find(".note").textContent = frames.notes[step];
+    this.drawScrub(scrub, position);
+    const button = find('[data-act="play"]');
+    const label = frames.words[CALM.matches ? "calm" : clock.playing ? "pause" : "play"];
+    if (button.title !== label) {
+      button.title = label;
+      button.setAttribute("aria-label", label);
+    }
+    find('[data-act="zoom_out"]').disabled = find('[data-act="zoom_whole"]').disabled = clock.zoom === 1;
+    find('[data-act="zoom_in"]').disabled = clock.zoom === clock.zoomLimit;
+    Object.assign(root.dataset, {
+      painter: data.painter,
+      step: frames.numbers[step],
+      steps: frames.totalSteps,
+      moment: clock.number,
+      moments: clock.total,
+      time: clock.now,
+      zoom: clock.zoom,
+      playing: clock.playing,
+      rate: clock.rate,
+    });
+    SHARED.stood.set(data.key, { step: clock.number, serial: data.start.serial });
+  }
+
+  // On a time axis the scrubber runs in time, so that its thumb stands above the cursor; else in steps.
+  drawScrub(scrub, position) {
+    const { clock, frames } = this;
+    const [value, most] = frames.zooms ? [clock.now, clock.end] : [clock.at, clock.last];
+    Object.assign(scrub, { max: most, step: frames.zooms ? "any" : 1 });
+    scrub.value = value;
+    scrub.setAttribute("aria-valuetext", position);
+    const share = (part) => `${most ? (100 * part) / most : 0}%`;
+    const { from, to } = clock.view;
+    const isZoomed = clock.zoom > 1;
+    scrub.style.setProperty("--played", share(value));
+    scrub.style.setProperty("--view-from", isZoomed ? share(from) : "0%");
+    scrub.style.setProperty("--view-to", isZoomed ? share(to) : "0%");
+  }
+
+  // --- the picture -------------------------------------------------------------------------------------------------
+
+  paint() {
+    const context = this.canvas.getContext("2d");
+    context.setTransform(this.look.ratio, 0, 0, this.look.ratio, 0, 0);
+    this.painter.paint(context, this.frames, this.moment, this.layout, this.look);
+    if (this.root.getRootNode().activeElement === this.canvas) this.pointAtLane();
+    else showTip(this, null);
+  }
+
+  // The span at the cursor of the lane that the keyboard points at; `aloud` for those who only hear.
+  pointAtLane(aloud = false) {
+    if (!this.painter.spotInLane) return;
+    this.lane = Math.min(this.lane, this.frames.lanes.length - 1);
+    const spot = this.painter.spotInLane(this.layout, this.frames, this.moment, this.lane);
+    showTip(this, spot);
+    if (aloud) this.clock.leader.find(".spoken").textContent = spot.text;
+  }
+
+  // Called when the size, the theme or the data changed: measure all players of the clock again, then draw.
+  fit() {
+    const views = this.clock.views.filter((view) => view.find(".stage").clientWidth);
+    const ratio = devicePixelRatio || 1;
+    for (const view of views) {
+      view.look = makeLook(view.root, view.data, ratio);
+      reserveNote(view);
+      drawLegend(view, ratio);
+    }
+    const room = roomFor(this.clock);
+    const rows = views.reduce((sum, view) => sum + view.painter.numRows(view.frames), 0);
+    for (const view of views) view.place((room * view.painter.numRows(view.frames)) / rows, ratio);
+    this.clock.room = room;
+    this.clock.draw();
+  }
+
+  fitAgain() {
+    if (this.root.isConnected && Math.abs(roomFor(this.clock) - this.clock.room) > 1) this.fit();
+  }
+
+  place(room, ratio) {
+    const { canvas, clock } = this;
+    const width = this.find(".stage").clientWidth;
+    const { widthOf, size } = this.look;
+    const linked = clock.views.map((view) => view.frames);
+    this.layout = this.painter.layout(this.frames, { width, room, size, widthOf, linked });
+    const { height, scrub } = this.layout;
+    canvas.hidden = clock.asTable;
+    this.table.hidden = !clock.asTable;
+    this.table.style.height = `${height}px`;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.height = `${height}px`;
+    this.scrub.style.setProperty("--from", `${scrub.from}px`);
+    this.scrub.style.setProperty("--span", `${scrub.span}px`);
   }
 }
 
@@ -100,304 +328,41 @@ function startOf(data) {
   return stood && stood.serial === data.start.serial ? stood.step : data.start.step;
 }
 
-const word = (player, name, values = {}) =>
-  player.words[name].replace(/\{(\w+)\}/g, (_, blank) => values[blank] ?? "");
-
-const number = (player) => player.frames.numbers[player.step] + 1;
-
-// --- moving --------------------------------------------------------------------------------------------------------
-
-function go(player, step) {
-  player.step = clampStep(step, player.last);
-  player.phase = 0;
-  if (!player.playing) notice(player, null);
-  draw(player);
-}
-
-// The reader moved one step or jumped: stand still there and say what happened.
-function moveTo(player, step) {
-  stop(player);
-  go(player, step);
-  speak(player);
-  tellServer(player, NOTIFY_MS);
-}
-
-function play(player) {
-  if (CALM.matches) return moveTo(player, player.step + 1);
-  if (player.step >= player.last) player.step = 0;
-  player.playing = true;
-  player.phase = 0;
-  player.before = performance.now();
-  notice(player, null);
-  player.find(".spoken").textContent = "";
-  draw(player);
-  player.request = requestAnimationFrame((now) => tick(player, now));
-}
-
-function tick(player, now) {
-  if (!player.playing) return;
-  const stops = player.autopause ? player.frames.events : [];
-  const rate = player.data.rate * player.speed;
-  const moved = advance(player, Math.max(now - player.before, 0) / 1000, rate, player.last, stops);
-  player.before = now;
-  player.phase = moved.phase;
-  if (moved.step !== player.step) {
-    player.step = moved.step;
-    draw(player);
-  }
-  if (moved.stopped) pause(player);
-  else player.request = requestAnimationFrame((next) => tick(player, next));
-}
-
-function stop(player) {
-  player.playing = false;
-  cancelAnimationFrame(player.request);
-}
-
-function pause(player) {
-  if (!player.playing) return;
-  stop(player);
-  draw(player);
-  speak(player);
-  tellServer(player, 0);
-}
-
-function tellServer(player, delay) {
-  clearTimeout(player.notifying);
-  player.notifying = setTimeout(() => {
-    const step = player.frames.numbers[player.step];
-    if (step === player.told) return;
-    player.told = step;
-    player.tell(step);
-  }, delay);
-}
-
-const ACTIONS = {
-  reset: (player) => moveTo(player, 0),
-  previous: (player) => moveTo(player, previousEvent(player.frames.events, player.step)),
-  back: (player) => moveTo(player, player.step - 1),
-  play: (player) => (player.playing ? pause(player) : play(player)),
-  forward: (player) => moveTo(player, player.step + 1),
-  next: (player) => moveTo(player, nextEvent(player.frames.events, player.step, player.last)),
-  end: (player) => moveTo(player, player.last),
-  autopause: (player) => ((player.autopause = !player.autopause), sayWords(player)),
-  table: (player) => ((player.asTable = !player.asTable), sayWords(player), fit(player)),
-  copy: (player) => copyLink(player),
-};
-
-// --- what the reader sees and hears --------------------------------------------------------------------------------
-
-function sayWords(player) {
-  const { root, find, words } = player;
-  for (const element of [root, ...root.querySelectorAll("[data-word]")]) {
-    const label = words[element.dataset.word];
-    element.setAttribute("aria-label", label);
-    if (element !== root) element.title = label;
-  }
-  const button = find('[data-act="play"]');
-  button.setAttribute("aria-disabled", CALM.matches);
-  find(".switch-word").textContent = words.pause_at_events;
-  find(".switch").setAttribute("aria-checked", player.autopause);
-  const table = find('[data-act="table"]');
-  table.setAttribute("aria-pressed", player.asTable);
-  find(".speed").innerHTML = SPEEDS.map((speed) => `<option value="${speed}">${speed}×</option>`).join("");
-  find(".speed").value = player.speed;
-  if (player.noticed) find(".notice").textContent = word(player, player.noticed.name, player.noticed.values);
-  player.canvas.setAttribute("aria-label", player.frames.alt);
-  player.table.setAttribute("aria-label", words.table_label);
-  find(".thinned").hidden = !player.data.at;
-  find(".thinned").textContent = player.data.at
-    ? word(player, "thinned", { total: player.frames.totalSteps, shown: player.frames.numSteps })
-    : "";
-}
-
-function draw(player) {
-  const { root, find, frames, step, words } = player;
-  if (player.layout) {
-    paintPicture(player);
-    if (player.asTable) showTableRows(player);
-  }
-  const position = word(player, "step_of", { n: number(player), total: frames.totalSteps });
-  const time = frames.times[step] ? ` · ${frames.times[step]}` : "";
-  find(".step").textContent = position + time;
-  find(".note").textContent = frames.notes[step];
-  player.scrub.max = player.last;
-  player.scrub.value = step;
-  player.scrub.setAttribute("aria-valuetext", position);
-  player.scrub.style.setProperty("--played", `${player.last ? (100 * step) / player.last : 0}%`);
-  const button = find('[data-act="play"]');
-  const label = CALM.matches ? words.calm : player.playing ? words.pause : words.play;
-  if (button.title !== label) {
-    button.title = label;
-    button.setAttribute("aria-label", label);
-  }
-  const { dataset } = root;
-  dataset.step = frames.numbers[step];
-  dataset.steps = frames.totalSteps;
-  dataset.playing = player.playing;
-  dataset.rate = player.data.rate * player.speed;
-  SHARED.stood.set(player.data.key, { step: frames.numbers[step], serial: player.data.start.serial });
-}
-
-function speak(player) {
-  player.find(".spoken").textContent = `${player.find(".step").textContent}. ${player.frames.notes[player.step]}`;
-}
-
-function notice(player, name, values = {}) {
-  clearTimeout(player.noticing);
-  player.noticed = name && { name, values }; // kept, so that it follows a change of language
-  player.find(".notice").textContent = name ? word(player, name, values) : "";
-  if (name) player.noticing = setTimeout(() => notice(player, null), NOTICE_MS);
-}
-
-async function copyLink(player) {
-  const link = new URL(location.href);
-  link.searchParams.set("step", player.frames.numbers[player.step]);
-  const outcome = (await copyText(player, link.href)) ? "copied" : "copy_failed";
-  notice(player, outcome);
-  player.find(".spoken").textContent = player.words[outcome];
-  if (outcome === "copy_failed") offerText(player, link.href);
-}
-
-// Outside https and localhost the clipboard is closed to us; the old command still works in most browsers.
-async function copyText(player, text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const field = offerText(player, text);
-    const copied = document.execCommand("copy");
-    field.remove();
-    return copied;
-  }
-}
-
-function offerText(player, text) {
-  const field = Object.assign(document.createElement("input"), { value: text, readOnly: true });
-  field.setAttribute("aria-label", player.words.copy);
-  clearTimeout(player.noticing);
-  player.find(".notice").append(" ", field);
-  field.select();
-  return field;
-}
-
-// --- the picture ---------------------------------------------------------------------------------------------------
-
-function parseColour(text) {
-  const [red, green, blue] = text.match(/[\d.]+/g).map(Number);
-  return [red, green, blue];
-}
-
-const mix = (one, other, share) =>
-  `rgb(${one.map((value, i) => Math.round(value * share + other[i] * (1 - share))).join(", ")})`;
-
-function newCanvas(width, height) {
-  return Object.assign(document.createElement("canvas"), { width, height });
-}
-
-function measure(font) {
-  const context = newCanvas(1, 1).getContext("2d");
-  context.font = font;
-  const known = new Map();
-  return (string) => {
-    if (!known.has(string)) known.set(string, context.measureText(string).width);
-    return known.get(string);
-  };
-}
-
-// Theme colours, fonts and fills, once per theme, size and screen density.
-function makeLook(player, ratio) {
-  const { root, data } = player;
-  const probe = (name) => {
-    root.style.color = `var(${name})`;
-    const colour = getComputedStyle(root).color;
-    root.style.color = "";
-    return parseColour(colour);
-  };
-  const [text, background, accent] = ["--text", "--background", "--accent"].map(probe);
-  const family = getComputedStyle(root).fontFamily;
-  const size = data.large ? 18 : 13;
-  const look = { ratio, size, font: `400 ${size}px ${family}`, bold: `600 ${size}px ${family}` };
-  Object.assign(look, {
-    text: mix(text, text, 1),
-    background: mix(background, background, 1),
-    accent: mix(accent, accent, 1),
-    muted: mix(text, background, 0.72),
-    faint: mix(text, background, 0.22),
-    track: mix(text, background, 0.06),
-    queue: data.queue.colour,
-  });
-  look.states = data.states.map((state) => ({
-    ...state,
-    ink: inkOn(state.colour),
-    fill: makeFill(state, look.background, ratio, newCanvas),
-  }));
-  look.widthOf = measure(look.font);
-  look.widthOfBold = measure(look.bold);
-  return look;
-}
-
-const LEAST_ROOM = 140; // px that a picture needs in the lecture view
-
-// How high the picture may get: in the lecture view down to the lower edge of the screen, else a calm share of it.
-function roomFor(player) {
-  const chrome = () => player.root.offsetHeight - player.find(".stage").offsetHeight;
-  if (!player.data.large) return Math.min(Math.max(innerHeight - 190 - chrome(), 220), 520);
-  const top = Math.max(player.root.getBoundingClientRect().top, 0);
-  const left = () => innerHeight - top - chrome() - player.data.below;
-  player.root.classList.remove("tight");
-  if (left() < LEAST_ROOM) player.root.classList.add("tight"); // the legend goes before the picture does
-  return Math.max(left(), LEAST_ROOM);
-}
-
-// Called when the size, the theme or the data changed: measure again, then draw.
-function fit(player) {
-  const stage = player.find(".stage");
-  const width = stage.clientWidth;
-  if (!width) return;
-  const ratio = devicePixelRatio || 1;
-  player.look = makeLook(player, ratio);
-  reserveNote(player, width);
-  const room = (player.room = roomFor(player));
-  const { widthOf, size } = player.look;
-  player.layout = player.painter.layout(player.frames, { width, room, size, widthOf });
-  const { left, cell, height } = player.layout;
-  player.canvas.hidden = player.asTable;
-  player.table.hidden = !player.asTable;
-  player.table.style.height = `${height}px`;
-  player.canvas.width = Math.round(width * ratio);
-  player.canvas.height = Math.round(height * ratio);
-  player.canvas.style.height = `${height}px`;
-  player.scrub.style.setProperty("--from", `${left + cell}px`);
-  player.scrub.style.setProperty("--span", `${player.last * cell}px`);
-  draw(player);
-}
-
-function fitAgain(player) {
-  if (player.root.isConnected && Math.abs(roomFor(player) - player.room) > 1) fit(player);
+// How high the pictures of a clock may get together: in the lecture view down to the lower edge of the screen, else a calm
+// share of it.
+function roomFor({ views, leader }) {
+  const between = BETWEEN * (views.length - 1);
+  const chrome = () =>
+    views.reduce((sum, view) => sum + view.root.offsetHeight - view.find(".stage").offsetHeight, between);
+  if (!leader.data.large) return Math.min(Math.max(innerHeight - 190 - chrome(), 220), 520);
+  const top = Math.max(leader.root.getBoundingClientRect().top, 0);
+  const left = () => innerHeight - top - chrome() - leader.data.below;
+  const tighten = (tight) => views.forEach((view) => view.root.classList.toggle("tight", tight));
+  tighten(false);
+  if (left() < LEAST_ROOM * views.length) tighten(true); // the legend goes before the picture does
+  return Math.max(left(), LEAST_ROOM * views.length);
 }
 
 // As many lines as the longest note needs, so that nothing below it jumps while playing.
-function reserveNote(player, width) {
-  const note = player.find(".note");
+function reserveNote({ frames, find }) {
+  const note = find(".note");
+  const width = note.clientWidth;
   const widthOf = measure(`${getComputedStyle(note).fontSize} ${getComputedStyle(note).fontFamily}`);
   const linesOf = (text) => text.split("\n").reduce((sum, line) => sum + Math.max(Math.ceil(widthOf(line) / width), 1), 0);
-  const lines = Math.max(...[...new Set(player.frames.notes)].map(linesOf));
+  const lines = Math.max(...[...new Set(frames.notes)].map(linesOf));
   note.style.setProperty("--lines", Math.min(lines, MOST_NOTE_LINES));
 }
 
-function paintPicture(player) {
-  const context = player.canvas.getContext("2d");
-  context.setTransform(player.look.ratio, 0, 0, player.look.ratio, 0, 0);
-  player.painter.paint(context, player.frames, player.step, player.layout, player.look);
-}
-
-function drawLegend(player) {
-  const legend = player.find(".legend");
-  const ratio = devicePixelRatio || 1;
-  const look = makeLook(player, ratio);
-  legend.replaceChildren(
-    ...statesThatOccur(player.frames).map((state) => {
+// Below the last player of the clock, for all of them.
+function drawLegend(player, ratio) {
+  const { views } = player.clock;
+  const states = new Map();
+  for (const view of player === views.at(-1) ? views : []) {
+    const look = view.look ?? makeLook(view.root, view.data, ratio);
+    for (const state of view.painter.statesThatOccur(view.frames)) states.set(look.states[state].name, [state, look]);
+  }
+  player.find(".legend").replaceChildren(
+    ...[...states.values()].map(([state, look]) => {
       const item = document.createElement("li");
       const swatch = newCanvas(22 * ratio, 14 * ratio);
       const context = swatch.getContext("2d");
@@ -408,162 +373,4 @@ function drawLegend(player) {
       return item;
     }),
   );
-}
-
-// --- the same frames as a table ------------------------------------------------------------------------------------
-
-function textElement(tag, text, attributes = {}) {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
-
-function slotsInWords(frames, grid, step) {
-  if (step >= grid.numSteps) return frames.words.ended;
-  const parts = grid.rows.map((spans, row) => {
-    const { state, owner } = spanAt(spans, step);
-    return [grid.slots[row], frames.requests[owner], frames.states[state].label].filter(Boolean).join(" ");
-  });
-  const waiting = grid.waiting[step].map((request) => frames.requests[request]).join(" ");
-  return `${parts.join("; ")}\n${frames.words.waiting}: ${waiting || "–"}`;
-}
-
-function buildTable(player) {
-  const { frames, words } = player;
-  const titles = [words.axis, ...frames.grids.map((grid) => grid.title), words.column_note];
-  const head = document.createElement("tr");
-  head.append(...titles.map((title) => textElement("th", title, { scope: "col" })));
-  const body = document.createElement("tbody");
-  for (let step = 0; step <= player.last; step++) {
-    const row = document.createElement("tr");
-    row.append(textElement("th", `${frames.numbers[step] + 1}\n${frames.times[step]}`, { scope: "row" }));
-    for (const grid of frames.grids) row.append(textElement("td", slotsInWords(frames, grid, step)));
-    row.append(textElement("td", frames.notes[step]));
-    body.append(row);
-  }
-  const table = document.createElement("table");
-  const header = document.createElement("thead");
-  header.append(head);
-  table.append(textElement("caption", words.table_caption), header, body);
-  player.table.replaceChildren(table);
-  player.tableOf = frames;
-}
-
-// As in the picture: what has been played, and nothing of the future.
-function showTableRows(player) {
-  if (player.tableOf !== player.frames) buildTable(player);
-  const rows = player.table.querySelectorAll("tbody tr");
-  rows.forEach((row, step) => {
-    row.hidden = step > player.step;
-    if (step === player.step) row.setAttribute("aria-current", "step");
-    else row.removeAttribute("aria-current");
-  });
-  player.table.scrollTop = rows[player.step].offsetTop + rows[player.step].offsetHeight - player.table.clientHeight;
-}
-
-// --- hands ---------------------------------------------------------------------------------------------------------
-
-function wire(player) {
-  const { root, scrub, canvas } = player;
-  root.onpointerdown = root.onfocusin = () => (SHARED.touched = player);
-  root.onclick = (event) => {
-    const button = event.target.closest("[data-act]");
-    if (button) ACTIONS[button.dataset.act](player);
-  };
-  // A mouse click leaves no focus on a button, so that Space goes on meaning play; the Tab key still reaches it.
-  root.onmousedown = (event) => {
-    if (!event.target.closest("button")) return;
-    event.preventDefault();
-    root.focus({ preventScroll: true });
-  };
-  player.find(".speed").onchange = (event) => {
-    player.speed = Number(event.target.value);
-    root.focus({ preventScroll: true });
-    draw(player);
-  };
-  scrub.onkeydown = (event) => {
-    player.paging = event.key === "PageUp" || event.key === "PageDown";
-  };
-  scrub.oninput = () => {
-    if (player.paging) scrub.value = player.step; // these two keys belong to the lecture
-    else slideTo(player, Number(scrub.value));
-  };
-  scrub.onchange = () => {
-    if (!player.paging) settle(player);
-  };
-  scrub.onpointerup = () => root.focus({ preventScroll: true });
-  canvas.onpointerdown = (event) => {
-    if (event.button) return;
-    canvas.setPointerCapture(event.pointerId);
-    player.dragging = true;
-    slideTo(player, pointedStep(player, event));
-  };
-  canvas.onpointermove = (event) => {
-    if (player.dragging) slideTo(player, pointedStep(player, event));
-    else canvas.title = cellInWords(player, event);
-  };
-  canvas.onpointerup = canvas.onpointercancel = () => {
-    if (player.dragging) settle(player);
-    player.dragging = false;
-  };
-}
-
-function pointedStep(player, event) {
-  return stepAtX(player.layout, event.clientX - player.canvas.getBoundingClientRect().left, player.last);
-}
-
-function slideTo(player, step) {
-  stop(player);
-  go(player, step);
-}
-
-function settle(player) {
-  speak(player);
-  tellServer(player, 0);
-}
-
-function cellInWords(player, event) {
-  const { frames, layout, step } = player;
-  const box = player.canvas.getBoundingClientRect();
-  const cell = player.painter.cellAt(layout, frames, step, event.clientX - box.left, event.clientY - box.top);
-  if (!cell) return "";
-  const grid = frames.grids[cell.grid];
-  const { state, owner } = spanAt(grid.rows[cell.row], cell.step);
-  const where = word(player, "step_of", { n: frames.numbers[cell.step] + 1, total: frames.totalSteps });
-  return [where, grid.slots[cell.row], frames.requests[owner], frames.states[state].label].filter(Boolean).join(" · ");
-}
-
-// --- keys ----------------------------------------------------------------------------------------------------------
-
-const KEYS = {
-  " ": "play",
-  ArrowLeft: "back",
-  ArrowRight: "forward",
-  Home: "reset",
-  End: "end",
-};
-const TYPES = "input:not([type=button],[type=checkbox],[type=radio],[type=range]), textarea, [contenteditable='true']";
-const OWNS_ARROWS = `${TYPES}, select, input[type=radio], input[type=range], [role=slider], [role=combobox], [role=listbox],
-  [role=radiogroup], [role=tablist], [role=menu], [role=dialog], [data-baseweb=popover]`;
-const OWNS_SPACE = `${TYPES}, select, button, a, summary, input, [role=button], [role=combobox], [role=dialog]`;
-
-function onKey(event) {
-  const player = keyPlayer();
-  const target = event.composedPath()[0];
-  if (!player || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (!(event.key in KEYS) || !(target instanceof Element)) return;
-  const owner = event.key === " " ? OWNS_SPACE : OWNS_ARROWS;
-  if (target.closest(owner)) return;
-  event.preventDefault();
-  if (event.key === " " && event.repeat) return;
-  const jumps = event.shiftKey && { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
-  ACTIONS[jumps || KEYS[event.key]](player);
-}
-
-// The last-touched player; in the lecture view the only one needs no touch.
-function keyPlayer() {
-  if (SHARED.touched?.root.isConnected) return SHARED.touched;
-  const players = [...SHARED.all].filter((player) => player.root.isConnected);
-  return players.length === 1 && players[0].data.large ? players[0] : null;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { decodeFrames, decodeRuns, expandChanges, frameOf, spanAt, statesThatOccur } from "../../assets/player/decode.js";
+import { decodeFrames, decodeRuns, expandChanges, frameOf, spanAt } from "../../assets/player/decode.js";
+import * as slots from "../../assets/player/painters/slots.js";
 import { runsOf, sent } from "./fake.mjs";
 
 test("runs come back row by row, with nobody as owner -1", () => {
@@ -24,7 +25,7 @@ test("the span at a step is found at its first and last step", () => {
 });
 
 test("frames know their steps, and grids may be shorter than the axis", () => {
-  const frames = decodeFrames(sent());
+  const frames = decodeFrames(sent(), slots);
   assert.equal(frames.numSteps, 10);
   assert.deepEqual(frames.grids.map((grid) => grid.numSteps), [10, 6]);
   assert.deepEqual(frames.notes.slice(4, 6), ["", "C joins"]);
@@ -32,12 +33,6 @@ test("frames know their steps, and grids may be shorter than the axis", () => {
 });
 
 test("thinned frames keep the numbers of their run", () => {
-  const frames = decodeFrames({ ...sent(), at: [0, 4, 8, 12, 16, 20, 24, 28, 32, 36], total: 37 });
+  const frames = decodeFrames({ ...sent(), at: [0, 4, 8, 12, 16, 20, 24, 28, 32, 36], total: 37 }, slots);
   assert.deepEqual([0, 4, 5, 36, 99].map((number) => frameOf(frames.numbers, number)), [0, 1, 1, 9, 9]);
-});
-
-test("the legend lists only states that occur", () => {
-  assert.deepEqual(statesThatOccur(decodeFrames(sent())), [0, 1, 2, 3]);
-  const one = { ...sent(), grids: [{ ...sent().grids[0], runs: runsOf([[[10, 2, 0]], [[10, 2, 1]]]) }] };
-  assert.deepEqual(statesThatOccur(decodeFrames(one)), [2]);
 });

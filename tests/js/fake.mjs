@@ -9,24 +9,23 @@ export function runsOf(rows) {
 
 // States: 0 free, 1 prefill, 2 decode, 3 held.  A and B in two slots, then C in the first one; the second grid is shorter.
 export function sent() {
-  const grid = (title, steps, rows) => ({
-    title,
-    slots: ["slot 1", "slot 2"],
-    steps,
-    runs: runsOf(rows),
-    waiting: [[0, [2]], [5, []]],
-    counters: [[0, "100 %"], [3, "75 %"]],
-  });
+  const grid = (steps, rows) => ({ steps, runs: runsOf(rows), waiting: [[0, [2]], [5, []]] });
+  const names = (title) => ({ title, slots: ["slot 1", "slot 2"], counters: [[0, "100 %"], [3, "75 %"]] });
   const state = (name, pattern, colour) => ({ name, label: name, colour, pattern });
   return {
     painter: "slots",
+    steps: 10,
     total: 10,
     at: null,
     events: [0, 5],
-    grids: [
-      grid("static", 10, [[[1, 1, 0], [4, 2, 0], [1, 1, 2], [4, 2, 2]], [[1, 1, 1], [2, 2, 1], [2, 3, 1], [5, 0, -1]]]),
-      grid("continuous", 6, [[[1, 1, 0], [4, 2, 0], [1, 0, -1]], [[3, 2, 1], [3, 2, 2]]]),
-    ],
+    picture: {
+      requests: ["A", "B", "C"],
+      grids: [
+        grid(10, [[[1, 1, 0], [4, 2, 0], [1, 1, 2], [4, 2, 2]], [[1, 1, 1], [2, 2, 1], [2, 3, 1], [5, 0, -1]]]),
+        grid(6, [[[1, 1, 0], [4, 2, 0], [1, 0, -1]], [[3, 2, 1], [3, 2, 2]]]),
+      ],
+    },
+    texts: { grids: [names("static"), names("continuous")] },
     notes: [[0, "A and B join"], [1, ""], [5, "C joins"]],
     times: [[0, "0.1 s"]],
     states: [
@@ -35,8 +34,8 @@ export function sent() {
       state("decode", "solid", "#0072b2"),
       state("held", "outline", "#d55e00"),
     ],
-    requests: ["A", "B", "C"],
     alt: "two slots",
+    words: { axis: "Step", waiting: "Waiting", ended: "All done", step_of: "step {n} of {total}" },
   };
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ui import player
+from ui.painters import slots
 
 STATES = ("free", "prefill", "decode")
 
@@ -19,7 +20,7 @@ def frames(num_steps=6, note="", **changes):
     owners = np.full((2, num_steps), -1, np.int16)
     cells[0], owners[0] = 2, 0
     cells[1, : num_steps // 2], owners[1, : num_steps // 2] = 1, 1
-    grid = player.Grid(
+    grid = slots.Grid(
         title="static",
         slots=("slot 1", "slot 2"),
         cells=cells,
@@ -27,7 +28,7 @@ def frames(num_steps=6, note="", **changes):
         waiting=((),) * num_steps,
         counters=("50 %",) * num_steps,
     )
-    whole = player.Frames(
+    whole = slots.Slots(
         grids=(grid,),
         notes=tuple(f"{note}{step}" for step in range(num_steps)),
         events=tuple(("admitted",) if step == 1 else () for step in range(num_steps)),
@@ -44,13 +45,15 @@ def with_grid(**changes):
 
 
 def test_rows_travel_as_runs():
-    runs = np.frombuffer(base64.b64decode(player.encode(frames())["grids"][0]["runs"]), "<i2")
+    runs = np.frombuffer(
+        base64.b64decode(player.encode(frames())["picture"]["grids"][0]["runs"]), "<i2"
+    )
     assert runs.reshape(-1, 3).tolist() == [[6, 2, 0], [3, 1, 1], [3, 0, -1]]
 
 
 def test_two_requests_in_the_same_state_are_two_runs():
     owners = np.array([[0, 0, 1, 1]], np.int16)
-    runs = base64.b64decode(player.encode_runs(np.full((1, 4), 2, np.uint8), owners))
+    runs = base64.b64decode(slots.encode_runs(np.full((1, 4), 2, np.uint8), owners))
     assert np.frombuffer(runs, "<i2").reshape(-1, 3).tolist() == [[2, 2, 0], [2, 2, 1]]
 
 
@@ -63,8 +66,7 @@ def test_other_words_are_the_same_frames_and_other_pictures_are_not():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (frames(painter="tree"), "painter 'tree'"),
-        (frames(grids=()), "at least one grid"),
+        (frames(grids=()), "at least one step"),
         (frames(states=("free", "prefill", "sleeping")), "'sleeping'"),
         (frames(notes=("one",)), "notes has 1 entries"),
         (frames(requests=("A",)), "an owner is outside the 1 requests"),

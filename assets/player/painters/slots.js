@@ -1,13 +1,42 @@
 // The slot grid: who sits in which slot at which step.  Grids stand above each other on one step axis.  Only what has
 // been played is drawn; the future stays a thin line, so that a prediction is still possible.
 //
-// `layoutSlots` is arithmetic, `paintSlots` draws; neither knows the page, so both run in node with a fake context.
+// `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
+
+import { decodeRuns, expandChanges, spanAt } from "../decode.js";
+import { paintLabel, paintSpan } from "../patterns.js";
+import { fill } from "../words.js";
 
 const TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000];
 const LETTER_HEIGHT = 0.72; // of the text size: a capital letter just fits
 
+export function decode({ picture, texts }, { numbers }) {
+  const grids = picture.grids.map((grid, index) => decodeGrid({ ...grid, ...texts.grids[index] }));
+  return { grids, requests: picture.requests, positions: numbers, end: Math.max(numbers.at(-1), 1) };
+}
+
+function decodeGrid(grid) {
+  return {
+    title: grid.title,
+    slots: grid.slots,
+    numSteps: grid.steps, // its own length; the shared axis may be longer
+    rows: decodeRuns(grid.runs, grid.slots.length, grid.steps),
+    waiting: expandChanges(grid.waiting, grid.steps),
+    counters: expandChanges(grid.counters, grid.steps),
+  };
+}
+
+export function numRows(frames) {
+  return frames.grids.reduce((sum, grid) => sum + grid.slots.length, 0);
+}
+
+export function statesThatOccur(frames) {
+  const seen = new Set(frames.grids.flatMap((grid) => grid.rows.flat().map((span) => span.state)));
+  return [...seen].sort((a, b) => a - b);
+}
+
 // Everything's place in CSS pixels.  `room` is the height we may use, `size` the text size, `widthOf(text)` measures.
-export function layoutSlots(frames, { width, room, size, widthOf }) {
+export function layout(frames, { width, room, size, widthOf }) {
   const roomy = stack(frames, { width, room, size, widthOf }, false);
   if (roomy.rowHeight > size + 2) return roomy;
   const dense = stack(frames, { width, room, size, widthOf }, true); // who waits moves up beside the title
@@ -39,25 +68,53 @@ function stack(frames, { width, room, size, widthOf }, dense) {
   });
   const axis = y - gap + air;
   const cell = (right - left) / frames.numSteps;
-  return { width, height: axis + axisHeight, left, right, cell, rowHeight, size, grids, axis, axisHeight, dense };
+  const scrub = { from: left + cell, span: (frames.numSteps - 1) * cell };
+  return { width, height: axis + axisHeight, left, right, cell, rowHeight, size, grids, axis, axisHeight, dense, scrub };
 }
 
-export function stepAtX(layout, x, lastStep) {
-  return Math.min(Math.max(Math.floor((x - layout.left) / layout.cell), 0), lastStep);
+// The step under the pointer, also outside of the picture.
+export function positionAt(layout, frames, moment, x) {
+  const step = Math.floor((x - layout.left) / layout.cell);
+  return frames.positions[Math.min(Math.max(step, 0), frames.numSteps - 1)];
 }
 
-// The cell under the pointer, or null.
-export function cellAt(layout, frames, step, x, y) {
+// The cell under the pointer in words, or null; only what has been played answers.
+export function spotAt(layout, frames, { step }, x, y) {
   const column = Math.floor((x - layout.left) / layout.cell);
-  if (column < 0 || column > step) return null;
-  for (let index = 0; index < layout.grids.length; index++) {
-    const { top, bottom } = layout.grids[index];
-    if (y >= top && y < bottom && column < frames.grids[index].numSteps) {
-      return { grid: index, row: Math.floor((y - top) / layout.rowHeight), step: column };
-    }
-  }
-  return null;
+  const index = layout.grids.findIndex(({ top, bottom }) => y >= top && y < bottom);
+  if (index < 0 || column < 0 || column > step || column >= frames.grids[index].numSteps) return null;
+  const grid = frames.grids[index];
+  const row = Math.floor((y - layout.grids[index].top) / layout.rowHeight);
+  const { state, owner } = spanAt(grid.rows[row], column);
+  const where = fill(frames.words.step_of, { n: frames.numbers[column] + 1, total: frames.totalSteps });
+  const parts = [where, grid.slots[row], frames.requests[owner], frames.states[state].label];
+  return {
+    text: parts.filter(Boolean).join(" · "),
+    x: layout.left + (column + 0.5) * layout.cell,
+    y: layout.grids[index].top + row * layout.rowHeight,
+    height: layout.rowHeight,
+  };
 }
+
+// --- as a table ----------------------------------------------------------------------------------------------------
+
+export function columns(frames) {
+  return frames.grids.map((grid) => grid.title);
+}
+
+export function cells(frames, step) {
+  return frames.grids.map((grid) => {
+    if (step >= grid.numSteps) return frames.words.ended;
+    const parts = grid.rows.map((spans, row) => {
+      const { state, owner } = spanAt(spans, step);
+      return [grid.slots[row], frames.requests[owner], frames.states[state].label].filter(Boolean).join(" ");
+    });
+    const waiting = grid.waiting[step].map((request) => frames.requests[request]).join(" ");
+    return `${parts.join("; ")}\n${frames.words.waiting}: ${waiting || "–"}`;
+  });
+}
+
+// --- the picture ---------------------------------------------------------------------------------------------------
 
 // Frames at round step numbers, far enough apart for their labels.  Thinned frames skip numbers, hence the search.
 export function tickSteps(numbers, cell, labelWidth) {
@@ -74,7 +131,7 @@ export function tickSteps(numbers, cell, labelWidth) {
   return steps;
 }
 
-export function paintSlots(c, frames, step, layout, look) {
+export function paint(c, frames, { step }, layout, look) {
   c.clearRect(0, 0, layout.width, layout.height);
   c.textBaseline = "middle";
   frames.grids.forEach((grid, index) => paintGrid(c, frames, grid, layout.grids[index], step, layout, look));
@@ -145,52 +202,12 @@ function paintRow(c, frames, spans, shown, y, layout, look) {
       const width = Math.max(crisp(Math.min(to, shown)) - x - (ends && layout.cell >= 2 ? 1 : 0), 0.5);
       paintSpan(c, look.states[state], x, y, width, height, [at === first ? round : 0, ends ? round : 0], look);
       if (at !== home || width < room - 1) continue;
-      paintLetter(c, letter, look.states[state], x + 4, y, height, look);
+      paintLabel(c, letter, look.bold, look.states[state], x + 4, y + height / 2 + 0.5, look);
       named = true;
     }
     if (!named && spans[last].to >= shown) paintNewcomer(c, letter, room, shown, y, height, layout, look);
     first = last + 1;
   }
-}
-
-export function paintSpan(c, state, x, y, width, height, [left, right], look) {
-  if (state.pattern === "none") {
-    c.fillStyle = look.track;
-    c.fillRect(x, y, width, height);
-    return;
-  }
-  if (state.pattern === "outline") {
-    c.fillStyle = look.track;
-    c.fillRect(x, y, width, height);
-    if (width < 2.5 || height < 3) return;
-    c.strokeStyle = state.colour;
-    c.lineWidth = 1;
-    c.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
-    return;
-  }
-  c.fillStyle = state.fill;
-  if (!left && !right) {
-    c.fillRect(x, y, width, height);
-    return;
-  }
-  c.beginPath();
-  c.roundRect(x, y, width, height, [left, right, right, left]);
-  c.fill();
-}
-
-function paintLetter(c, letter, state, x, y, height, look) {
-  const filled = state.fill != null;
-  const middle = y + height / 2 + 0.5;
-  c.textAlign = "left";
-  c.font = look.bold;
-  if (filled && state.fill !== state.colour) {
-    c.strokeStyle = state.colour; // quiet ground below a letter on a pattern
-    c.lineWidth = 5;
-    c.lineJoin = "round";
-    c.strokeText(letter, x, middle);
-  }
-  c.fillStyle = filled ? state.ink : look.text;
-  c.fillText(letter, x, middle);
 }
 
 // Who has just come is named beside the playhead until the letter fits inside.

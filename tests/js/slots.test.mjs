@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { decodeFrames } from "../../assets/player/decode.js";
-import { cellAt, layoutSlots, paintSlots, stepAtX, tickSteps } from "../../assets/player/paint_slots.js";
+import * as slots from "../../assets/player/painters/slots.js";
 import { FakeContext, lookOf, sent, widthOf } from "./fake.mjs";
 
-const WORDS = { axis: "Step", waiting: "Waiting", ended: "All done" };
-const frames = { ...decodeFrames(sent()), words: WORDS };
-const place = (room = 400, width = 500) => layoutSlots(frames, { width, room, size: 13, widthOf });
+const { tickSteps } = slots;
+const frames = decodeFrames(sent(), slots);
+const place = (room = 400, width = 500) => slots.layout(frames, { width, room, size: 13, widthOf });
 
 function paint(step, layout = place()) {
   const context = new FakeContext();
-  paintSlots(context, frames, step, layout, lookOf(frames.states));
+  slots.paint(context, frames, { step }, layout, lookOf(frames.states));
   return context;
 }
 
@@ -64,7 +64,7 @@ test("a long queue ends in the number of those left out", () => {
   const crowd = { ...frames, requests: ["A", "B", "C", ...Array.from({ length: 90 }, (_, i) => `R${i}`)] };
   crowd.grids = [{ ...frames.grids[0], waiting: frames.grids[0].waiting.map(() => [...Array(90).keys()].map((i) => i + 3)) }];
   const context = new FakeContext();
-  paintSlots(context, crowd, 0, layoutSlots(crowd, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
+  slots.paint(context, crowd, { step: 0 }, slots.layout(crowd, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
   const rest = context.texts().find((text) => text.startsWith("+"));
   const chips = context.texts().filter((text) => text.startsWith("R")).length;
   assert.equal(Number(rest), 90 - chips);
@@ -84,23 +84,36 @@ test("ticks are round numbers counted from one", () => {
 
 test("a place on the axis is a step, also outside of it", () => {
   const layout = place();
-  assert.deepEqual([-50, layout.left + 1, 9999].map((x) => stepAtX(layout, x, 9)), [0, 0, 9]);
+  const found = [-50, layout.left + 1, 9999].map((x) => slots.positionAt(layout, frames, { step: 9 }, x));
+  assert.deepEqual(found, [0, 0, 9]);
 });
 
-test("only cells that were played answer the pointer", () => {
+test("only cells that were played answer the pointer, in words", () => {
   const layout = place();
   const y = layout.grids[1].top + layout.rowHeight + 1;
   const x = layout.left + 2.5 * layout.cell;
-  assert.deepEqual(cellAt(layout, frames, 4, x, y), { grid: 1, row: 1, step: 2 });
-  assert.equal(cellAt(layout, frames, 1, x, y), null);
-  assert.equal(cellAt(layout, frames, 4, x, 1), null);
+  assert.equal(slots.spotAt(layout, frames, { step: 4 }, x, y).text, "step 3 of 10 · slot 2 · B · decode");
+  assert.equal(slots.spotAt(layout, frames, { step: 1 }, x, y), null);
+  assert.equal(slots.spotAt(layout, frames, { step: 4 }, x, 1), null);
+});
+
+test("the table says who sits where and who waits, or that all is done", () => {
+  assert.deepEqual(slots.columns(frames), ["static", "continuous"]);
+  assert.equal(slots.cells(frames, 0)[0], "slot 1 A prefill; slot 2 B prefill\nWaiting: C");
+  assert.equal(slots.cells(frames, 9)[1], "All done");
+});
+
+test("the legend lists only states that occur", () => {
+  assert.deepEqual(slots.statesThatOccur(frames), [0, 1, 2, 3]);
+  const one = { ...frames, grids: [{ rows: [[{ state: 2 }], [{ state: 2 }]] }] };
+  assert.deepEqual(slots.statesThatOccur(one), [2]);
 });
 
 test("40 rows x 200 steps are drawn in few calls", () => {
   const rows = Array.from({ length: 40 }, (_, row) => [[10 + row, 1, 0], [190 - row, 2, 0]]);
-  const slots = rows.map((_, row) => String(row + 1));
+  const names = rows.map((_, row) => String(row + 1));
   const wide = { ...frames, numSteps: 200, numbers: [...Array(200).keys()] };
-  wide.grids = [{ ...frames.grids[0], numSteps: 200, slots }];
+  wide.grids = [{ ...frames.grids[0], numSteps: 200, slots: names }];
   wide.grids[0].rows = rows.map(([a, b]) => [
     { from: 0, to: a[0], state: 1, owner: 0 },
     { from: a[0], to: 200, state: 2, owner: 0 },
@@ -108,7 +121,7 @@ test("40 rows x 200 steps are drawn in few calls", () => {
   wide.grids[0].waiting = Array.from({ length: 200 }, () => []);
   wide.grids[0].counters = Array.from({ length: 200 }, () => "");
   const context = new FakeContext();
-  paintSlots(context, wide, 199, layoutSlots(wide, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
+  slots.paint(context, wide, { step: 199 }, slots.layout(wide, { width: 500, room: 400, size: 13, widthOf }), lookOf(frames.states));
   assert.ok(context.calls.length < 300, `${context.calls.length} calls`);
 });
 

@@ -1,0 +1,305 @@
+// The timeline: lanes of spans on one axis of seconds.  What has begun is drawn as far as the cursor has come; the future
+// stays a thin line, or stands there faintly where the page wants it so.
+//
+// `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
+
+import { numbersFromBase64 } from "../decode.js";
+import { paintLabel, paintSpan } from "../patterns.js";
+import { decimalsFor, timeTicks, unitOf } from "../time_axis.js";
+import { fill } from "../words.js";
+
+const QUANTA = 2 ** 32 - 1; // times come as whole parts of the end
+const LEAST_ROW = 0.45; // of the text size
+const LARGEST_ROW = 2.6;
+const LABEL_ROOM = 8; // px around a text in a span
+const FUTURE = 0.3; // how strong it is, where it is shown
+
+// --- data ----------------------------------------------------------------------------------------------------------
+
+export function decode({ picture, texts }, { numSteps }) {
+  const { end } = picture;
+  const seconds = (text) => Array.from(numbersFromBase64(text, Uint32Array), (part) => (part / QUANTA) * end);
+  const positions = seconds(picture.at);
+  const [starts, ends] = [seconds(picture.starts), seconds(picture.ends)];
+  const kinds = numbersFromBase64(picture.kinds, Uint8Array);
+  const [lanes, whose, said] = [picture.spans, picture.whose, texts.said].map((text) => numbersFromBase64(text, Uint16Array));
+  const rows = texts.lanes.map(() => []);
+  lanes.forEach((lane, i) => {
+    const span = { lane, start: starts[i], end: ends[i], state: kinds[i] };
+    rows[lane].push({ ...span, owner: picture.owners[whose[i]], label: texts.labels[said[i]] });
+  });
+  const unit = unitOf(end);
+  const gaps = positions.slice(1).map((position, i) => position - positions[i]);
+  const decimals = Math.max(decimalsFor(Math.min(end, ...gaps), unit), decimalsFor(end / 100, unit));
+  const timeText = (time, digits = decimals) => `${(time / unit.seconds).toFixed(digits)} ${unit.name}`;
+  return {
+    title: texts.title,
+    lanes: texts.lanes,
+    rows,
+    end,
+    unit,
+    timeText,
+    positions,
+    zooms: true,
+    showsFuture: picture.future,
+    times: positions.slice(0, numSteps).map((position) => timeText(position)),
+  };
+}
+
+export function numRows(frames) {
+  return frames.lanes.length + 2; // with title and axis
+}
+
+export function statesThatOccur(frames) {
+  return frames.states.map((_, index) => index);
+}
+
+// --- places --------------------------------------------------------------------------------------------------------
+
+// `linked`: the frames of all players on the same clock; their axes stand exactly above each other.
+export function layout(frames, { width, room, size, widthOf, linked = [frames], end = frames.end }) {
+  const axisWord = axisTitle(frames);
+  const names = linked.flatMap((each) => each.lanes);
+  const gutter = Math.max(widthOf(axisWord), ...names.map(widthOf)) + 10;
+  const left = Math.ceil(Math.min(Math.max(gutter, 28), width * 0.27));
+  const right = width - 2;
+  const top = frames.title ? Math.round(size * 1.9) : 4;
+  const axisHeight = Math.round(size * 1.8);
+  const fits = Math.floor((room - top - axisHeight) / frames.lanes.length);
+  const rowHeight = Math.min(Math.max(fits, Math.round(size * LEAST_ROW)), Math.round(size * LARGEST_ROW));
+  const axis = top + frames.lanes.length * rowHeight + 3;
+  const scrub = { from: left, span: right - left };
+  return { width, height: axis + axisHeight, left, right, top, rowHeight, axis, axisHeight, size, end, scrub };
+}
+
+function axisTitle(frames) {
+  return fill(frames.words.axis_time, { unit: frames.unit.name });
+}
+
+const xOf = ({ left, right }, { from, to }, time) => left + ((time - from) / (to - from)) * (right - left);
+
+// The time under the pointer, also outside of the picture.
+export function positionAt({ left, right }, frames, { view }, x) {
+  const share = Math.min(Math.max((x - left) / (right - left), 0), 1);
+  return view.from + share * (view.to - view.from);
+}
+
+// What of a span is in the picture, as [from, to]; what is hidden by the future has no length.
+function seen(span, frames, { now, view }) {
+  const until = frames.showsFuture ? view.to : Math.min(now, view.to);
+  return [Math.max(span.start, view.from), Math.min(span.end, until)];
+}
+
+// The span under the pointer in words, or the whole name of a lane.
+export function spotAt(place, frames, moment, x, y) {
+  const lane = Math.floor((y - place.top) / place.rowHeight);
+  if (lane < 0 || lane >= frames.lanes.length) return null;
+  const box = { y: place.top + lane * place.rowHeight, height: place.rowHeight };
+  if (x < place.left) return { text: frames.lanes[lane], x: place.left / 2, ...box };
+  const time = positionAt(place, frames, moment, x);
+  const near = (3 * (moment.view.to - moment.view.from)) / (place.right - place.left); // 3 px: thin spans can be hit, too
+  const hits = frames.rows[lane].filter((span) => {
+    const [from, to] = seen(span, frames, moment);
+    return to > from && from - near <= time && time <= to + near;
+  });
+  const distance = (span) => Math.max(span.start - time, time - span.end, 0);
+  const [span] = hits.sort((one, other) => distance(one) - distance(other));
+  return span ? spotOf(place, frames, moment, span) : null;
+}
+
+// For the keyboard: the span of a lane at the cursor, or else the last one before it.
+export function spotInLane(place, frames, moment, lane) {
+  const begun = frames.rows[lane].filter((span) => span.start < moment.now);
+  const span = begun.at(-1);
+  const box = { x: xOf(place, moment.view, moment.now), y: place.top + lane * place.rowHeight, height: place.rowHeight };
+  return span ? spotOf(place, frames, moment, span) : { text: `${frames.lanes[lane]}\n${frames.words.nothing}`, ...box };
+}
+
+function spotOf(place, frames, moment, span) {
+  const [from, to] = seen(span, frames, moment);
+  const middle = Math.min(Math.max((from + to) / 2, moment.view.from), moment.view.to);
+  return {
+    text: inWords(frames, span),
+    x: xOf(place, moment.view, middle),
+    y: place.top + span.lane * place.rowHeight,
+    height: place.rowHeight,
+  };
+}
+
+function inWords(frames, span) {
+  const digits = Math.max(decimalsFor((span.end - span.start || frames.end) / 100, frames.unit), 1);
+  const times = [span.start, span.end, span.end - span.start].map((time) => frames.timeText(time, Math.min(digits, 3)));
+  const what = [span.owner, frames.states[span.state].label, span.label].filter(Boolean).join(" · ");
+  return `${frames.lanes[span.lane]}\n${what}\n${times[0]} – ${times[1]} (${times[2]})`;
+}
+
+// --- as a table ----------------------------------------------------------------------------------------------------
+
+export function columns(frames) {
+  return [frames.title || frames.words.column_spans];
+}
+
+// What was going on since the moment before.
+export function cells(frames, step) {
+  const now = frames.positions[step];
+  const before = step > 0 ? frames.positions[step - 1] : -1;
+  const spans = frames.rows.flat().filter((span) => span.start < now && span.end > before);
+  return [spans.map((span) => inWords(frames, span).replaceAll("\n", " · ")).join("\n") || frames.words.nothing];
+}
+
+// --- the picture ---------------------------------------------------------------------------------------------------
+
+export function paint(c, frames, moment, place, look) {
+  c.clearRect(0, 0, place.width, place.height);
+  c.textBaseline = "middle";
+  if (frames.title) paintTitle(c, frames, place, look);
+  const ticks = ticksOf(frames, moment, place, look);
+  paintGrid(c, ticks, place, look);
+  frames.lanes.forEach((name, lane) => {
+    paintName(c, name, lane, place, look);
+    paintLane(c, frames, lane, moment, place, look);
+  });
+  paintAxis(c, frames, ticks, moment, place, look);
+}
+
+function paintTitle(c, frames, place, look) {
+  c.textAlign = "left";
+  c.fillStyle = look.text;
+  c.font = look.bold;
+  c.fillText(frames.title, 0, place.top / 2 - 1);
+}
+
+function ticksOf(frames, { view }, place, look) {
+  const room = look.widthOf(`${(view.to / frames.unit.seconds).toFixed(0)}.00`) * 2.6;
+  const ticks = timeTicks(view, place.right - place.left, room, frames.unit);
+  return ticks.map((tick) => ({ ...tick, x: xOf(place, view, tick.seconds) }));
+}
+
+function paintGrid(c, ticks, place, look) {
+  c.fillStyle = look.track;
+  for (const { x } of ticks) c.fillRect(Math.round(x), place.top, 1, place.axis - place.top);
+}
+
+function paintName(c, name, lane, place, look) {
+  const every = Math.ceil((place.size + 1) / place.rowHeight); // low rows: only every n-th name fits
+  if (lane % every) return;
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  const y = place.top + lane * place.rowHeight + (every === 1 ? (place.rowHeight - 1) / 2 : place.rowHeight / 2);
+  c.fillText(cut(name, place.left - 8, look.widthOf), place.left - 8, y);
+}
+
+// A text that does not fit ends in an ellipsis.
+export function cut(text, room, widthOf) {
+  if (widthOf(text) <= room) return text;
+  let end = text.length - 1;
+  while (end > 1 && widthOf(`${text.slice(0, end)}…`) > room) end--;
+  return `${text.slice(0, end).trimEnd()}…`;
+}
+
+function paintLane(c, frames, lane, moment, place, look) {
+  const { now, view } = moment;
+  const y = place.top + lane * place.rowHeight;
+  const height = place.rowHeight - (place.rowHeight >= 10 ? 3 : 1);
+  const cursor = Math.min(Math.max(xOf(place, view, now), place.left), place.right);
+  c.fillStyle = look.track;
+  c.fillRect(place.left, y, cursor - place.left, height);
+  c.fillStyle = place.rowHeight < 10 ? look.track : look.faint;
+  c.fillRect(cursor, y + Math.floor(place.rowHeight / 2), place.right - cursor, 1);
+  const spans = frames.rows[lane];
+  const current = [];
+  let painted = -Infinity; // how far this lane is covered, in px: what is narrower than the screen can show is skipped
+  for (let i = firstInView(spans, view.from); i < spans.length && spans[i].start < view.to; i++) {
+    const span = spans[i];
+    if (frames.showsFuture && span.end > now) paintFuture(c, span, moment, y, height, place, look);
+    if (span.start >= now) {
+      if (frames.showsFuture) continue;
+      break;
+    }
+    const box = boxOf(span, moment, place, look);
+    if (box.x + box.width <= painted + 0.25) continue;
+    painted = box.x + box.width;
+    paintOne(c, span, box, y, height, place, look);
+    if (span.end >= now) current.push(box);
+  }
+  for (const box of current) paintRing(c, box, y, height, place, look);
+}
+
+// Spans of one lane come by their starts; a long one may begin far before the window.
+function firstInView(spans, from) {
+  const first = spans.findIndex((span) => span.end > from);
+  return first < 0 ? spans.length : first;
+}
+
+function boxOf(span, { now, view }, place, look) {
+  const crisp = (time) => Math.round(xOf(place, view, time) * look.ratio) / look.ratio;
+  const x = crisp(Math.max(span.start, view.from));
+  const end = crisp(Math.min(span.end, now, view.to));
+  const air = end - x >= 4 && span.end <= Math.min(now, view.to) ? 1 : 0; // before the next span
+  return { x, width: Math.max(end - x - air, 0.5), opens: span.start >= view.from, closes: span.end <= Math.min(now, view.to) };
+}
+
+function paintOne(c, span, box, y, height, place, look) {
+  const state = look.states[span.state];
+  const round = height >= 12 && box.width >= 6 ? 3 : 0;
+  paintSpan(c, state, box.x, y, box.width, height, [box.opens ? round : 0, box.closes ? round : 0], look);
+  if (height < place.size * 0.9) return;
+  const [owner, label] = fitting(span, box.width - LABEL_ROOM, look);
+  const middle = y + height / 2 + 0.5;
+  if (owner) paintLabel(c, owner, look.bold, state, box.x + 4, middle, look);
+  if (label) paintLabel(c, label, look.font, state, box.x + 4 + (owner ? look.widthOfBold(owner) + 5 : 0), middle, look);
+}
+
+// Owner and label where both fit, else the owner, else nothing: no half words.
+function fitting({ owner, label }, room, look) {
+  const ownerWidth = owner ? look.widthOfBold(owner) : 0;
+  const labelWidth = label ? look.widthOf(label) : 0;
+  if (ownerWidth + labelWidth + (owner && label ? 5 : 0) <= room) return [owner, label];
+  return ownerWidth <= room ? [owner, ""] : ["", ""];
+}
+
+function paintFuture(c, span, { now, view }, y, height, place, look) {
+  const x = Math.max(xOf(place, view, Math.max(span.start, now)), place.left);
+  const end = Math.min(xOf(place, view, span.end), place.right);
+  if (end <= x) return;
+  c.globalAlpha = FUTURE;
+  paintSpan(c, look.states[span.state], x, y, Math.max(end - x - (end - x >= 4 ? 1 : 0), 0.5), height, [0, 0], look);
+  c.globalAlpha = 1;
+}
+
+// The span that the cursor has just walked along.
+function paintRing(c, { x, width }, y, height, place, look) {
+  if (width < 3) return;
+  c.strokeStyle = look.text;
+  c.lineWidth = 2;
+  c.beginPath();
+  c.roundRect(x + 1, y + 1, Math.max(width - 2, 1), Math.max(height - 2, 1), place.rowHeight >= 14 ? 2 : 0);
+  c.stroke();
+}
+
+function paintAxis(c, frames, ticks, { now, view }, place, look) {
+  const { left, right, axis, axisHeight } = place;
+  const y = axis + axisHeight / 2 + 3;
+  c.fillStyle = look.faint;
+  c.fillRect(left, axis, right - left, 1);
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  c.fillText(axisTitle(frames), left - 8, y, left - 8);
+  c.textAlign = "center";
+  const inside = (x, width) => Math.min(Math.max(x, left + width / 2), right - width / 2);
+  const cursor = Math.min(Math.max(xOf(place, view, now), left), right);
+  const time = frames.timeText(now).split(" ")[0];
+  const timeWidth = look.widthOfBold(time);
+  const timeX = inside(cursor, timeWidth);
+  for (const { x, text } of ticks) {
+    const width = look.widthOf(text);
+    c.fillRect(Math.round(x), axis, 1, 4);
+    if (Math.abs(inside(x, width) - timeX) > (width + timeWidth) / 2 + 6) c.fillText(text, inside(x, width), y);
+  }
+  c.font = look.bold;
+  c.fillStyle = look.accent;
+  c.fillText(time, timeX, y);
+  c.fillRect(Math.min(Math.max(cursor - 1, left), right - 2), place.top - 3, 2, axis - place.top + 6);
+}

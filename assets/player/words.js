@@ -1,0 +1,5 @@
+// Sentences with blanks: "step {n} of {total}".
+
+export function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, blank) => values[blank] ?? "");
+}
