@@ -262,7 +262,7 @@ def error(problem: SimError) -> str:
             "形如 2023-11-16 18:15:46.68 的时间", "a time such as 2023-11-16 18:15:46.68"
         ),
         "time_in_seconds": tr(
-            f"0 到 {traces.MAX_SECONDS:,} 之间的秒数",
+            f"不小于 0、不大于 {traces.MAX_SECONDS:,} 的秒数",
             f"a number of seconds between 0 and {traces.MAX_SECONDS:,}",
         ),
         "time_in_order": tr(
@@ -272,7 +272,7 @@ def error(problem: SimError) -> str:
             "(queued_ts, scheduled_ts, first_token_ts, last_token_ts)",
         ),
         "count": tr(
-            f"1 到 {traces.MAX_TOKENS:,} 之间的整数",
+            f"不小于 1、不大于 {traces.MAX_TOKENS:,} 的整数",
             f"a whole number between 1 and {traces.MAX_TOKENS:,}",
         ),
         "present": tr("一个值", "a value"),

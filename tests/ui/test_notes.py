@@ -277,6 +277,7 @@ def test_a_bad_value_says_what_was_expected(read, code, expected, words):
     )
     assert expected not in said
     assert words in said
+    assert not re.search(f"{HAN.pattern}\\d", said)
 
 
 @both_languages
@@ -294,7 +295,7 @@ def test_a_file_that_nearly_has_a_format_is_told_that_one_and_its_columns(read, 
     read(code)
     for name in ("trace_column_missing", "trace_no_rows", "trace_ambiguous"):
         values = REACHABLE[name]
-        meant = {values["format"]} if "format" in values else {"azure", "plain"}
+        meant = {str(values["format"])} if "format" in values else {"azure", "plain"}
         said = notes.error(SimError(name, **values))
         told = {known for known in traces.FORMATS if notes.trace_format(known) in said}
         assert told == meant
