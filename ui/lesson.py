@@ -254,14 +254,18 @@ class Chapter:
 
     # -- showing ----------------------------------------------------------------------------
 
-    def play(self, frames: player.Frames, key: str, **more: Any) -> int:
-        """The step player; the answer is the step at which the reader stands still."""
+    def play(self, frames: player.Frames, key: str, clock: str | None = None, **more: Any) -> int:
+        """The step player; the answer is the step at which the reader stands still.
+
+        Players one after the other with the same `clock` are linked, and count as one figure.
+        """
         name = f"{self.here.stem}-{key}"
         text = state.parameter("step")
         step = int(text) if text and text.isdecimal() else None
-        if not self._takes_its_turn():
+        if not self._takes_its_turn(clock or key):
             return 0
-        self._show(lambda: player.show(frames, name, large=self.large, step=step, **more))
+        more |= {"large": self.large, "step": step, "clock": clock}
+        self._show(lambda: player.show(frames, name, **more), clock or key)
         return player.stands(name)
 
     def draw(
@@ -273,10 +277,10 @@ class Chapter:
         after: predict.Prediction | None = None,
     ) -> None:
         """A chart.  While the question `after` is open it would give the answer away: not yet."""
-        if (after is not None and after.state == "open") or not self._takes_its_turn():
+        if (after is not None and after.state == "open") or not self._takes_its_turn(key):
             return
         name = f"{self.here.stem}-{key}"
-        self._show(lambda: charts.show(figure, name, alt, height, fill=self.large))
+        self._show(lambda: charts.show(figure, name, alt, height, fill=self.large), key)
 
     def cards(self, cards: Sequence[Card]) -> None:
         """The numbers of a result, in one row."""
@@ -317,10 +321,10 @@ class Chapter:
 
     # -- following a slider ------------------------------------------------------------------
 
-    def _show(self, draw: Callable[[], Any]) -> None:
-        """A figure: the first one follows a slider."""
-        if not self._at.has_figure:
-            self._at.has_figure = True
+    def _show(self, draw: Callable[[], Any], figure: str) -> None:
+        """A figure, or one of several linked players: the first figure follows a slider."""
+        self._at.leading_figure = self._at.leading_figure or figure
+        if self._at.leading_figure == figure:
             self._lead(draw)
         elif not self.rehearses:
             with self._at.figure:
@@ -355,7 +359,7 @@ class Chapter:
     def _rehearse(self, act: Act) -> None:
         """Find out what follows and how it looks now."""
         at_rest, self._answers = self._answers, self._answers | live.held()
-        self._leading, self._at.num_figures, self._at.has_figure = [], 0, False
+        self._leading, self._at.figures, self._at.leading_figure = [], [], ""
         try:
             act.draw()
         except _AllKnown:
@@ -374,11 +378,11 @@ class Chapter:
             raise RuntimeError("a chapter is drawn inside its acts, from chapter.show() on")
         return self._places
 
-    def _takes_its_turn(self) -> bool:
+    def _takes_its_turn(self, figure: str) -> bool:
         """Whether the next figure is drawn: in the lecture view one at a time fills the screen."""
-        number = self._at.num_figures
-        self._at.num_figures += 1
-        return not self.large or number == self._shown_figure()
+        if self._at.figures[-1:] != [figure]:
+            self._at.figures.append(figure)
+        return not self.large or len(self._at.figures) - 1 == self._shown_figure()
 
     def _shown_figure(self) -> int:
         """Which of the act's figures the lecture view shows."""
@@ -432,7 +436,7 @@ class Chapter:
     def _lecture_bar(self, current: Act) -> None:
         at = self.acts.index(current)
         codes = [act.code for act in self.acts]
-        num_figures = max(1, self._at.num_figures)
+        num_figures = max(1, len(self._at.figures))
         shown = self._shown_figure()
         state.keep(self._figure_key(), (shown, num_figures))
         if num_figures > 1:
@@ -469,8 +473,8 @@ class _Places:
     def __init__(self, large: bool):
         self._popover: DeltaGenerator | None = None
         self._leading: DeltaGenerator | None = None
-        self.num_figures = 0
-        self.has_figure = False
+        self.figures: list[str] = []  # of the act, in order; linked players are one
+        self.leading_figure = ""
         if large:
             self.whole = st.container(key="lecture-act", gap="small")
             with self.whole:
