@@ -240,6 +240,8 @@ def test_everybody_is_served_and_nobody_preempted(policy: Policy, reservation):
     done = simulate(Setup(tuple(requests), policy, settings, SECOND))
     assert [len(r.token_seconds) for r in done.records] == [r.output_tokens for r in requests]
     assert done.num_preemptions == 0
+    looked_at = run(requests, policy, settings)
+    assert done.series.end_seconds.tolist() == [step.end_seconds for step in looked_at]
 
 
 def test_reserving_for_the_longest_answer_lets_fewer_run_at_once():
