@@ -7,7 +7,7 @@ import numpy as np
 from sim import metrics, slots
 from sim.engine import Setup, Step
 from sim.slots import SlotGrid
-from ui import notes, runs
+from ui import notes, runs, theme
 from ui.language import tr
 from ui.painters.slots import Grid, Slots
 from ui.painters.timeline import Span, Timeline
@@ -50,12 +50,11 @@ def _player_grid(title: str, grid: SlotGrid) -> Grid:
 def request_timeline(setup: Setup, alt: str, title: str = "") -> Timeline:
     """A lane for each request, from its arrival to its last token; a frame for each engine step."""
     records, steps = runs.run(setup).records, runs.steps(setup)
-    letters = [request_letter(record.request.id) for record in records]
     return Timeline(
         title=title,
-        lanes=tuple(letters),
+        lanes=tuple(request_letter(record.request.id) for record in records),
         spans=tuple(
-            Span(lane, span.start_seconds, span.end_seconds, span.kind, owner=letters[lane])
+            Span(lane, span.start_seconds, span.end_seconds, span.kind, _word(span.kind))
             for lane, record in enumerate(records)
             for span in metrics.spans(record)
         ),
@@ -87,6 +86,11 @@ def step_timeline(setups: Mapping[str, Setup], alt: str, title: str = "") -> Tim
         events=tuple(_kinds_of(ended[moment].values()) for moment in at),
         alt=alt,
     )
+
+
+def _word(kind: str) -> str:
+    meaning = theme.MEANINGS[kind]
+    return tr(meaning.zh, meaning.en)
 
 
 def _step_span(lane: int, step: Step) -> Span:

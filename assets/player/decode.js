@@ -49,8 +49,9 @@ export function numbersFromBase64(text, Kind) {
   return new Kind(bytesFromBase64(text).buffer);
 }
 
-// What all pictures have in common; the painter adds its own, among it `positions` (sorted, one per frame, on the axis
-// that linked players share) and `end` (of that axis).
+// What all pictures have in common.  The painter adds its own, among it `positions` (sorted, one per frame, on an axis
+// that linked players can share), the `end` of its own axis, `axis` (the `end` and smallest `gap` of all linked ones) and
+// `timeText(position)`.
 export function decodeFrames(data, painter) {
   const numSteps = data.steps;
   const frames = {
@@ -58,7 +59,6 @@ export function decodeFrames(data, painter) {
     numbers: data.at ?? Array.from({ length: numSteps }, (_, step) => step), // frame -> step of the run
     totalSteps: data.total,
     notes: expandChanges(data.notes, numSteps),
-    times: expandChanges(data.times, numSteps),
     events: data.events, // sorted frames at which something happened
     states: data.states,
     alt: data.alt,

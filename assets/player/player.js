@@ -4,7 +4,7 @@
 // reader has done lives in the clock; the server hears of a step when the reader stands still.
 //
 // PAINTERS holds what the modules in `painters/` export, by file name.  Each answers the same verbs:
-//   decode(data, frames)                     its own part of the frames: `positions`, `end` and what it draws
+//   decode(data, frames)                     its own part of the frames, see decode.js
 //   statesThatOccur(frames)  numRows(frames)  for the legend, and for the share of the height among linked players
 //   layout(frames, room)                     everything's place, its `height`, and where the thumb of the scrubber runs
 //   paint(context, frames, moment, layout, look)
@@ -205,7 +205,9 @@ class Player {
     find('[data-act="table"]').setAttribute("aria-pressed", clock.asTable);
     find(".speed").innerHTML = SPEEDS.map((speed) => `<option value="${speed}">${speed}×</option>`).join("");
     find(".speed").value = clock.speed;
-    find(".zoom").hidden = clock.zoomLimit === 1;
+    const zooms = clock.zoomLimit > 1;
+    find(".zoom").hidden = !zooms;
+    root.classList.toggle("zooms", zooms);
     if (this.noticed) find(".notice").textContent = this.word(this.noticed.name, this.noticed.values);
     this.canvas.setAttribute("aria-label", this.frames.alt);
     if (this.painter.spotInLane) this.canvas.tabIndex = 0;
@@ -224,7 +226,7 @@ class Player {
       if (clock.asTable) showTableRows(this, step);
     }
     const position = this.word(clock.views.length > 1 ? "moment_of" : "step_of", { n: clock.number + 1, total: clock.total });
-    const time = frames.timeText ? frames.timeText(clock.now) : frames.times[step];
+    const time = frames.timeText(clock.now);
     find(".step").textContent = time ? `${position} · ${time}` : position;
     find(".note").textContent = frames.notes[step];
     this.drawScrub(scrub, position);

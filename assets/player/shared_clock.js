@@ -38,6 +38,8 @@ export class Clock {
   retime() {
     const all = this.views.map((view) => view.frames);
     this.end = Math.max(...all.map((frames) => frames.end));
+    const gap = Math.min(...all.map((frames) => frames.axis.gap));
+    for (const frames of all) Object.assign(frames.axis, { end: this.end, gap });
     if (all.length === 1) {
       const [{ positions, numbers, events, totalSteps }] = all;
       Object.assign(this, { ticks: positions, numbers, events, total: totalSteps });
@@ -49,7 +51,7 @@ export class Clock {
       this.total = this.ticks.length;
     }
     this.at = frameOf(this.numbers, this.wanted);
-    this.zoomLimit = all.every((frames) => frames.zooms) ? zoomLimit(this.ticks, this.end) : 1;
+    this.zoomLimit = all.every((frames) => frames.zooms) ? zoomLimit(gap, this.end) : 1;
     this.zoom = clampZoom(this.zoom, this.zoomLimit);
     this.view = null;
   }

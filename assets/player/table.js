@@ -15,7 +15,7 @@ function buildTable({ frames, painter }) {
   const body = document.createElement("tbody");
   for (let step = 0; step < frames.numSteps; step++) {
     const row = document.createElement("tr");
-    row.append(textElement("th", `${frames.numbers[step] + 1}\n${frames.times[step]}`, { scope: "row" }));
+    row.append(textElement("th", `${frames.numbers[step] + 1}\n${frames.timeText(frames.positions[step])}`, { scope: "row" }));
     row.append(...[...painter.cells(frames, step), frames.notes[step]].map((text) => textElement("td", text)));
     body.append(row);
   }

@@ -9,11 +9,14 @@ export function clampZoom(zoom, limit) {
   return Math.min(Math.max(zoom, 1), limit);
 }
 
-// How far zooming in makes sense: until the closest moments stand well apart.
-export function zoomLimit(positions, end) {
-  const gaps = positions.slice(1).map((position, i) => position - positions[i]);
-  const closest = Math.min(end, ...gaps);
-  const needed = end / (closest * FEWEST_MOMENTS);
+// The smallest distance between two positions.
+export function closest(positions, end) {
+  return positions.slice(1).reduce((least, position, i) => Math.min(least, position - positions[i]), end);
+}
+
+// How far zooming in makes sense: until moments `gap` apart stand well apart.
+export function zoomLimit(gap, end) {
+  const needed = end / (gap * FEWEST_MOMENTS);
   return Math.min(2 ** Math.ceil(Math.log2(Math.max(needed, 1))), LARGEST_ZOOM);
 }
 

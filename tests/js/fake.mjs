@@ -39,6 +39,40 @@ export function sent() {
   };
 }
 
+// Lanes CPU and GPU over 10 ms: launches "a" and "b", the first one for request A, and the kernel of "a" from 2 to 6 ms.
+export function sentTimeline(changes = {}) {
+  const quanta = (ms) => packed(Uint32Array.from(ms, (each) => Math.round((each / 10) * (2 ** 32 - 1))));
+  const packed = (numbers) => Buffer.from(numbers.buffer).toString("base64");
+  return {
+    painter: "timeline",
+    steps: 3,
+    total: 3,
+    at: null,
+    events: [],
+    picture: {
+      end: 0.01,
+      at: quanta([2, 5, 10]),
+      owners: ["A", ""],
+      spans: packed(Uint16Array.from([0, 0, 1])), // the lane of each span
+      starts: quanta([0, 4, 2]),
+      ends: quanta([2, 8, 6]),
+      kinds: packed(Uint8Array.from([0, 0, 1])),
+      whose: packed(Uint16Array.from([0, 1, 1])),
+      future: false,
+      ...changes,
+    },
+    texts: { title: "Two lanes", lanes: ["CPU", "GPU"], labels: ["a", "b"], said: packed(Uint16Array.from([0, 1, 0])) },
+    notes: [[0, "a"], [1, ""]],
+    times: [[0, ""]],
+    states: [
+      { name: "launch", label: "launch", colour: "#9a6a4b", pattern: "horizontal" },
+      { name: "kernel", label: "kernel", colour: "#7a68c8", pattern: "dashes" },
+    ],
+    alt: "two lanes",
+    words: { axis_time: "Time ({unit})", column_spans: "On the timeline", nothing: "nothing going on" },
+  };
+}
+
 export class FakeContext {
   constructor() {
     this.calls = [];

@@ -26,8 +26,13 @@ def test_every_curve_stands_out_from_either_page(colour, background):
     assert theme.contrast(colour, background) >= SHAPES
 
 
-def test_every_state_of_a_slot_has_its_own_pattern():
-    states = ("queue", "prefill", "decode", "held", "stalled", "preempted", "free")
+SLOT = ("queue", "prefill", "decode", "held", "stalled", "preempted", "free")
+REQUEST = ("queue", "tokenize", "prefill", "decode", "mixed", "sample", "detokenize", "preempted")
+PROCESSOR = ("tokenize", "launch", "kernel", "sample", "detokenize", "idle")
+
+
+@pytest.mark.parametrize("states", [SLOT, REQUEST, PROCESSOR])
+def test_states_that_stand_in_one_picture_have_patterns_of_their_own(states):
     patterns = [theme.MEANINGS[name].pattern for name in states]
     assert len(set(patterns)) == len(patterns)
 

@@ -8,7 +8,7 @@ room, and told whole on pointing and in the table.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -61,7 +61,7 @@ class Timeline(Frames):
     def check(self) -> None:
         if not self.lanes:
             raise FramesError("a timeline needs at least one lane")
-        if any(later <= earlier for earlier, later in zip(self.at, self.at[1:], strict=False)):
+        if any(later <= earlier for earlier, later in pairwise(self.at)):
             raise FramesError("the moments of a timeline are not in order")
         if not (self.at[0] >= 0 and math.isfinite(self.end) and self.end > 0):
             raise FramesError("the moments of a timeline are not seconds from 0 on")

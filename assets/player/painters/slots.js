@@ -3,6 +3,7 @@
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
+import { lastUpTo } from "../clock.js";
 import { decodeRuns, expandChanges, spanAt } from "../decode.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 import { fill } from "../words.js";
@@ -10,9 +11,12 @@ import { fill } from "../words.js";
 const TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000];
 const LETTER_HEIGHT = 0.72; // of the text size: a capital letter just fits
 
-export function decode({ picture, texts }, { numbers }) {
+export function decode({ picture, texts, times }, { numSteps, numbers }) {
   const grids = picture.grids.map((grid, index) => decodeGrid({ ...grid, ...texts.grids[index] }));
-  return { grids, requests: picture.requests, positions: numbers, end: Math.max(numbers.at(-1), 1) };
+  const end = Math.max(numbers.at(-1), 1);
+  const said = expandChanges(times, numSteps);
+  const timeText = (number) => said[lastUpTo(numbers, number)];
+  return { grids, requests: picture.requests, positions: numbers, end, axis: { end, gap: 1 }, timeText };
 }
 
 function decodeGrid(grid) {

@@ -7,43 +7,36 @@ import { numbersFromBase64 } from "../decode.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 import { decimalsFor, timeTicks, unitOf } from "../time_axis.js";
 import { fill } from "../words.js";
+import { closest } from "../zoom.js";
 
 const QUANTA = 2 ** 32 - 1; // times come as whole parts of the end
 const LEAST_ROW = 0.45; // of the text size
-const LARGEST_ROW = 2.6;
+const LARGEST_ROW = 3;
 const LABEL_ROOM = 8; // px around a text in a span
 const FUTURE = 0.3; // how strong it is, where it is shown
 
 // --- data ----------------------------------------------------------------------------------------------------------
 
-export function decode({ picture, texts }, { numSteps }) {
+export function decode({ picture, texts }) {
   const { end } = picture;
   const seconds = (text) => Array.from(numbersFromBase64(text, Uint32Array), (part) => (part / QUANTA) * end);
   const positions = seconds(picture.at);
   const [starts, ends] = [seconds(picture.starts), seconds(picture.ends)];
   const kinds = numbersFromBase64(picture.kinds, Uint8Array);
-  const [lanes, whose, said] = [picture.spans, picture.whose, texts.said].map((text) => numbersFromBase64(text, Uint16Array));
+  const [places, whose, said] = [picture.spans, picture.whose, texts.said].map((text) => numbersFromBase64(text, Uint16Array));
   const rows = texts.lanes.map(() => []);
-  lanes.forEach((lane, i) => {
+  places.forEach((lane, i) => {
     const span = { lane, start: starts[i], end: ends[i], state: kinds[i] };
     rows[lane].push({ ...span, owner: picture.owners[whose[i]], label: texts.labels[said[i]] });
   });
-  const unit = unitOf(end);
-  const gaps = positions.slice(1).map((position, i) => position - positions[i]);
-  const decimals = Math.max(decimalsFor(Math.min(end, ...gaps), unit), decimalsFor(end / 100, unit));
-  const timeText = (time, digits = decimals) => `${(time / unit.seconds).toFixed(digits)} ${unit.name}`;
-  return {
-    title: texts.title,
-    lanes: texts.lanes,
-    rows,
-    end,
-    unit,
-    timeText,
-    positions,
-    zooms: true,
-    showsFuture: picture.future,
-    times: positions.slice(0, numSteps).map((position) => timeText(position)),
+  const axis = { end, gap: closest(positions, end) };
+  const timeText = (time, digits) => {
+    const unit = unitOf(axis.end);
+    digits ??= Math.max(decimalsFor(axis.gap, unit), decimalsFor(axis.end / 100, unit));
+    return `${(time / unit.seconds).toFixed(digits)} ${unit.name}`;
   };
+  const { title, lanes } = texts;
+  return { title, lanes, rows, positions, end, axis, timeText, zooms: true, showsFuture: picture.future };
 }
 
 export function numRows(frames) {
@@ -73,7 +66,7 @@ export function layout(frames, { width, room, size, widthOf, linked = [frames], 
 }
 
 function axisTitle(frames) {
-  return fill(frames.words.axis_time, { unit: frames.unit.name });
+  return fill(frames.words.axis_time, { unit: unitOf(frames.axis.end).name });
 }
 
 const xOf = ({ left, right }, { from, to }, time) => left + ((time - from) / (to - from)) * (right - left);
@@ -119,18 +112,21 @@ function spotOf(place, frames, moment, span) {
   const [from, to] = seen(span, frames, moment);
   const middle = Math.min(Math.max((from + to) / 2, moment.view.from), moment.view.to);
   return {
-    text: inWords(frames, span),
+    text: inWords(frames, span, moment.now),
     x: xOf(place, moment.view, middle),
     y: place.top + span.lane * place.rowHeight,
     height: place.rowHeight,
   };
 }
 
-function inWords(frames, span) {
-  const digits = Math.max(decimalsFor((span.end - span.start || frames.end) / 100, frames.unit), 1);
-  const times = [span.start, span.end, span.end - span.start].map((time) => frames.timeText(time, Math.min(digits, 3)));
-  const what = [span.owner, frames.states[span.state].label, span.label].filter(Boolean).join(" · ");
-  return `${frames.lanes[span.lane]}\n${what}\n${times[0]} – ${times[1]} (${times[2]})`;
+// How long a span still takes is not given away before the cursor has come to its end.
+function inWords(frames, span, now) {
+  const { lanes, states, timeText, showsFuture } = frames;
+  const what = [lanes[span.lane], span.owner, states[span.state].label, span.label].filter(Boolean);
+  const digits = Math.min(Math.max(decimalsFor((span.end - span.start || frames.end) / 100, unitOf(frames.axis.end)), 1), 3);
+  const [start, end, length] = [span.start, span.end, span.end - span.start].map((time) => timeText(time, digits));
+  const when = span.end <= now || showsFuture ? `${start} – ${end} (${length})` : `${start} – …`;
+  return `${[...new Set(what)].join(" · ")}\n${when}`;
 }
 
 // --- as a table ----------------------------------------------------------------------------------------------------
@@ -144,7 +140,7 @@ export function cells(frames, step) {
   const now = frames.positions[step];
   const before = step > 0 ? frames.positions[step - 1] : -1;
   const spans = frames.rows.flat().filter((span) => span.start < now && span.end > before);
-  return [spans.map((span) => inWords(frames, span).replaceAll("\n", " · ")).join("\n") || frames.words.nothing];
+  return [spans.map((span) => inWords(frames, span, now).replaceAll("\n", " · ")).join("\n") || frames.words.nothing];
 }
 
 // --- the picture ---------------------------------------------------------------------------------------------------
@@ -170,8 +166,8 @@ function paintTitle(c, frames, place, look) {
 }
 
 function ticksOf(frames, { view }, place, look) {
-  const room = look.widthOf(`${(view.to / frames.unit.seconds).toFixed(0)}.00`) * 2.6;
-  const ticks = timeTicks(view, place.right - place.left, room, frames.unit);
+  const room = look.widthOf(`${(view.to / unitOf(frames.axis.end).seconds).toFixed(0)}.00`) * 2.6;
+  const ticks = timeTicks(view, place.right - place.left, room, unitOf(frames.axis.end));
   return ticks.map((tick) => ({ ...tick, x: xOf(place, view, tick.seconds) }));
 }
 
