@@ -18,6 +18,15 @@ class Rejected:
 
 
 @dataclass(frozen=True)
+class TooLong:
+    """The prompt leaves no room for an answer within the model's length: refused on arrival."""
+
+    request_id: int
+    prompt_tokens: int
+    max_model_len: int
+
+
+@dataclass(frozen=True)
 class Admitted:
     """Joined `running`.  `hit_tokens` were found in the prefix cache and are not computed again."""
 
@@ -79,6 +88,7 @@ class Released:
 Event = (
     Arrived
     | Rejected
+    | TooLong
     | Admitted
     | FirstToken
     | BlockFull

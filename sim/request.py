@@ -61,17 +61,25 @@ class Request:
     def block_content(self, index: int, block_size: int) -> Hashable:
         """What stands in the index-th full block; equal for two requests only if the tokens are."""
         start, end = index * block_size, (index + 1) * block_size
-        pieces: list[tuple[object, int, int]] = []
-        offset = 0
-        for segment in self.prefix:
-            first = max(start, offset) - offset
-            last = min(end, offset + segment.num_tokens) - offset
-            if first < last:
-                pieces.append((segment.id, first, last))
-            offset += segment.num_tokens
-        if end > offset:
-            pieces.append((self.id, max(start, offset), end))
-        return tuple(pieces)
+        pieces = shared_content(self.prefix, start, end)
+        num_shared = sum(segment.num_tokens for segment in self.prefix)
+        if end > num_shared:
+            pieces += ((self.id, max(start, num_shared), end),)
+        return pieces
+
+
+def shared_content(
+    prefix: tuple[Segment, ...], start: int, end: int
+) -> tuple[tuple[object, int, int], ...]:
+    """What the segments put between two positions of a prompt: (segment, first, last) each."""
+    pieces, offset = [], 0
+    for segment in prefix:
+        first = max(start, offset) - offset
+        last = min(end, offset + segment.num_tokens) - offset
+        if first < last:
+            pieces.append((segment.id, first, last))
+        offset += segment.num_tokens
+    return tuple(pieces)
 
 
 class Sequence:

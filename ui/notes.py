@@ -44,6 +44,16 @@ def rejected(event: events.Rejected) -> str:
     )
 
 
+def too_long(event: events.TooLong) -> str:
+    who = names([event.request_id])
+    return tr(
+        f"{who} 被拒绝：提示词 {event.prompt_tokens} 个 token，模型长度只有 {event.max_model_len}，"
+        "放不下答案",
+        f"{who} is refused: its prompt of {event.prompt_tokens} tokens leaves no room for an "
+        f"answer within the model's {event.max_model_len}",
+    )
+
+
 def admitted(event: events.Admitted) -> str:
     who = names([event.request_id])
     if event.resumed:
@@ -108,6 +118,7 @@ def released(event: events.Released) -> str:
 WORDS: dict[type, Callable[..., str]] = {
     events.Arrived: arrived,
     events.Rejected: rejected,
+    events.TooLong: too_long,
     events.Admitted: admitted,
     events.FirstToken: first_token,
     events.BlockFull: block_full,
@@ -121,6 +132,7 @@ WORDS: dict[type, Callable[..., str]] = {
 # Events a player may stop at, by the names it knows them under.
 KINDS: dict[type, str] = {
     events.Rejected: "rejected",
+    events.TooLong: "rejected",
     events.Admitted: "admitted",
     events.FirstToken: "first_token",
     events.BlockFull: "block_full",
@@ -160,6 +172,7 @@ def _grouped(step: Step) -> list[str]:
     for event in step.events:
         by_kind.setdefault(type(event), []).append(event)
     parts = [rejected(event) for event in by_kind.get(events.Rejected, [])]
+    parts += [too_long(event) for event in by_kind.get(events.TooLong, [])]
     parts += [preempted(event) for event in by_kind.get(events.Preempted, [])]
     joined = by_kind.get(events.Admitted, [])
     if len(joined) == 1:

@@ -10,12 +10,17 @@ The first two are memories to serve from.  Every memory answers the same verbs: 
 """
 
 from sim.kv.contiguous import Contiguous, ContiguousMemory
+from sim.kv.memory import CountedMemory, Memory, MemorySettings, OpenMemory
 from sim.kv.paged import Paged, PagedMemory, num_kv_blocks
 from sim.kv.radix import RadixTree
 
 __all__ = [
     "Contiguous",
     "ContiguousMemory",
+    "CountedMemory",
+    "Memory",
+    "MemorySettings",
+    "OpenMemory",
     "Paged",
     "PagedMemory",
     "RadixTree",

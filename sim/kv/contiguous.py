@@ -59,6 +59,11 @@ class Contiguous:
     def open(self) -> "ContiguousMemory":
         return ContiguousMemory(self)
 
+    @property
+    def block_size(self) -> int:
+        """A slot holds one token."""
+        return 1
+
     def counted(self) -> "ContiguousMemory":
         """There is little to count: one range per request."""
         return ContiguousMemory(self)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from sim.errors import require
 from sim.events import BlockFull, Event, Evicted
+from sim.kv.counted import CountedBlocks
 from sim.request import Sequence
 from sim.specs import Gpu, Model
 
@@ -53,6 +54,10 @@ class Paged:
 
     def open(self) -> "PagedMemory":
         return PagedMemory(self)
+
+    def counted(self) -> CountedBlocks:
+        """The same pool for a run that nobody looks at step by step."""
+        return CountedBlocks(self.num_blocks - 1, self.block_size, self.prefix_caching)
 
 
 class PagedMemory:

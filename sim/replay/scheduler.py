@@ -73,7 +73,9 @@ def replay_case(name: str, case: dict[str, Any]) -> Replay:
         blocks = {_name(s): list(memory.block_tables[s.id]) for s in running}
         ours = _describe(batch, waiting, running, blocks, memory.num_free_blocks)
         advance(batch)
-        leaving = policy.leaving(running)
+        leaving = policy.leaving(
+            [sequence for sequence, _ in batch.work if sequence.is_finished], running
+        )
         ours["finished"] = sorted(_name(s) for s in leaving)
         for sequence in leaving:
             memory.free(sequence)

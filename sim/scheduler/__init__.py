@@ -5,12 +5,14 @@
     continuous   choose anew every step; prompts whole, and before decodes
     chunked      choose anew every step; prompts in pieces beside decodes (vLLM V1)
 
-Every policy is a frozen dataclass and answers the same few verbs: `next_batch`, `leaving`.
+Every policy is a frozen dataclass and answers the same few verbs: `next_batch`, `group_batch` (the
+same for requests that decode side by side, see `decoding`), `leaving`.
 """
 
-from sim.scheduler.batch import Admission, Batch, Policy, Work
+from sim.scheduler.batch import Admission, Batch, Load, Policy, Work
 from sim.scheduler.chunked import Chunked
 from sim.scheduler.continuous import Continuous
+from sim.scheduler.decoding import Decoding
 from sim.scheduler.static import Dynamic, Static
 
 __all__ = [
@@ -18,7 +20,9 @@ __all__ = [
     "Batch",
     "Chunked",
     "Continuous",
+    "Decoding",
     "Dynamic",
+    "Load",
     "Policy",
     "Static",
     "Work",

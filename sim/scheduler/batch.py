@@ -1,15 +1,19 @@
 """What a policy decides in one step, and what every policy must be able to answer."""
 
+import math
 from collections import deque
 from collections.abc import Sequence as Row
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from sim.events import PoolFull
-from sim.kv import PagedMemory
+from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
+
+if TYPE_CHECKING:
+    from sim.scheduler.decoding import Decoding
 
 
 class Work(NamedTuple):
@@ -74,7 +78,9 @@ class Batch:
 
     `padded` replaces the load of `work` where the GPU computes more than it needs to (static
     batching).  An empty batch may say `wait_until`: the moment at which it would like to be asked
-    again.
+    again.  `line_stands`: whoever arrives now changes nothing before somebody leaves.
+    `group_decodes`: besides those in `work`, every member of the decoding group takes a token;
+    `owns_all`: whatever blocks the decodes of `work` will need are theirs already.
     """
 
     work: list[Work] = field(default_factory=list)
@@ -82,14 +88,17 @@ class Batch:
     preempted: list[tuple[Sequence, int]] = field(default_factory=list)  # (who, lost tokens)
     refused: list[PoolFull] = field(default_factory=list)
     padded: Load | None = None
-    wait_until: float | None = None
+    wait_until: float = math.inf
+    line_stands: bool = False
+    group_decodes: bool = False
+    owns_all: bool = False
 
     def admit(self, sequence: Sequence, hit_tokens: int) -> None:
         sequence.num_computed_tokens = hit_tokens
         self.admitted.append(Admission(sequence, hit_tokens, sequence.num_preemptions > 0))
 
     def refuse(
-        self, sequence: Sequence, num_tokens: int, memory: PagedMemory, hits: Row[int] = ()
+        self, sequence: Sequence, num_tokens: int, memory: Memory, hits: Row[int] = ()
     ) -> None:
         needed = memory.num_missing_blocks(sequence, num_tokens, hits)
         self.refused.append(PoolFull(sequence.id, needed, memory.num_free_blocks))
@@ -121,13 +130,25 @@ class Policy(Protocol):
         now: float,
         waiting: deque[Sequence],
         running: list[Sequence],
-        memory: PagedMemory,
+        memory: Memory,
     ) -> Batch:
         """Choose who computes how many tokens in the step that starts at `now`."""
         ...
 
-    def leaving(self, running: list[Sequence]) -> list[Sequence]:
-        """Who gives slot and memory back after a step, in running order."""
+    def group_batch(
+        self,
+        waiting: deque[Sequence],
+        running: list[Sequence],
+        decoding: "Decoding",
+        memory: CountedMemory,
+    ) -> Batch | None:
+        """The same choice with those who decode taken as one group; None, and nothing changed, if
+        they cannot be."""
+        ...
+
+    def leaving(self, finished: list[Sequence], running: list[Sequence]) -> list[Sequence]:
+        """Who gives slot and memory back after a step in which `finished` (maybe nobody) sampled
+        their last token; in running order."""
         ...
 
 
@@ -136,7 +157,7 @@ def allocate_or_preempt(
     num_tokens: int,
     waiting: deque[Sequence],
     running: list[Sequence],
-    memory: PagedMemory,
+    memory: Memory,
     batch: Batch,
 ) -> bool:
     """Find room for a running sequence to grow, at the cost of those admitted last.

@@ -12,9 +12,10 @@ from collections import deque
 from dataclasses import dataclass
 
 from sim.errors import require
-from sim.kv import PagedMemory
+from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
 from sim.scheduler.batch import Batch, Work, allocate_or_preempt
+from sim.scheduler.decoding import Decoding
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Chunked:
         )
 
     def next_batch(
-        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: PagedMemory
+        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: Memory
     ) -> Batch:
         batch = Batch()
         budget = self._schedule_running(waiting, running, memory, batch)
@@ -61,14 +62,49 @@ class Chunked:
             self._admit_waiting(waiting, running, memory, batch, budget)
         return batch
 
-    def leaving(self, running: list[Sequence]) -> list[Sequence]:
-        return [sequence for sequence in running if sequence.is_finished]
+    def group_batch(
+        self,
+        waiting: deque[Sequence],
+        running: list[Sequence],
+        decoding: Decoding,
+        memory: CountedMemory,
+    ) -> Batch | None:
+        """Running order does not matter while there is enough for everybody: of the budget, except
+        for the last in the order, and of free blocks."""
+        budget = self.max_num_batched_tokens - len(decoding)
+        if budget < 0:
+            return None
+        due = wanted = decoding.num_blocks_due()
+        work: list[Work] = []
+        for sequence in decoding.others(running):
+            num_tokens = self._capped(sequence.num_missing_tokens)
+            if num_tokens > budget:
+                if sequence is not running[-1]:
+                    return None
+                num_tokens = budget
+            upto = sequence.num_computed_tokens + num_tokens
+            wanted += memory.num_missing_blocks(sequence, upto)
+            budget -= num_tokens
+            work.append(Work(sequence, num_tokens))
+        if wanted > memory.num_free_blocks:
+            return None
+        memory.take(due)
+        batch = Batch(group_decodes=True)
+        for sequence, num_tokens in work:
+            if num_tokens > 0:
+                memory.allocate(sequence, sequence.num_computed_tokens + num_tokens)
+                batch.work.append(Work(sequence, num_tokens))
+        self._admit_waiting(waiting, running, memory, batch, budget)
+        return batch
+
+    def leaving(self, finished: list[Sequence], running: list[Sequence]) -> list[Sequence]:
+        return finished
 
     def _schedule_running(
         self,
         waiting: deque[Sequence],
         running: list[Sequence],
-        memory: PagedMemory,
+        memory: Memory,
         batch: Batch,
     ) -> int:
         """Running requests first, in order of admission.  Returns what is left of the budget."""
@@ -89,7 +125,7 @@ class Chunked:
         self,
         waiting: deque[Sequence],
         running: list[Sequence],
-        memory: PagedMemory,
+        memory: Memory,
         batch: Batch,
         budget: int,
     ) -> None:
@@ -114,11 +150,10 @@ class Chunked:
             batch.admit(sequence, hit_tokens)
             batch.work.append(Work(sequence, num_tokens))
             budget -= num_tokens
+        batch.line_stands = bool(waiting) or len(running) >= self.max_num_seqs or budget == 0
         waiting.extendleft(reversed(set_aside))
 
-    def _has_room(
-        self, sequence: Sequence, upto: int, hits: list[int], memory: PagedMemory
-    ) -> bool:
+    def _has_room(self, sequence: Sequence, upto: int, hits: list[int], memory: Memory) -> bool:
         if self.reserve_full_length:
             needed = memory.num_missing_blocks(sequence, sequence.num_tokens, hits)
             if needed > memory.num_free_blocks:

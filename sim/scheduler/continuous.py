@@ -11,9 +11,10 @@ from collections import deque
 from dataclasses import dataclass
 
 from sim.errors import require
-from sim.kv import PagedMemory
+from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
 from sim.scheduler.batch import Batch, Work, allocate_or_preempt
+from sim.scheduler.decoding import Decoding
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Continuous:
         )
 
     def next_batch(
-        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: PagedMemory
+        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: Memory
     ) -> Batch:
         batch = Batch()
         self._prefill(waiting, running, memory, batch)
@@ -47,14 +48,32 @@ class Continuous:
             self._decode(waiting, running, memory, batch)
         return batch
 
-    def leaving(self, running: list[Sequence]) -> list[Sequence]:
-        return [sequence for sequence in running if sequence.is_finished]
+    def group_batch(
+        self,
+        waiting: deque[Sequence],
+        running: list[Sequence],
+        decoding: Decoding,
+        memory: CountedMemory,
+    ) -> Batch | None:
+        batch = Batch()
+        self._prefill(waiting, running, memory, batch)
+        if batch.work:
+            return batch
+        due = decoding.num_blocks_due()
+        if due > memory.num_free_blocks:
+            return None
+        memory.take(due)
+        batch.group_decodes = True
+        return batch
+
+    def leaving(self, finished: list[Sequence], running: list[Sequence]) -> list[Sequence]:
+        return finished
 
     def _prefill(
         self,
         waiting: deque[Sequence],
         running: list[Sequence],
-        memory: PagedMemory,
+        memory: Memory,
         batch: Batch,
     ) -> None:
         budget = self.max_num_batched_tokens
@@ -72,12 +91,13 @@ class Continuous:
             batch.admit(sequence, hit_tokens)
             batch.work.append(Work(sequence, num_tokens))
             budget -= num_tokens
+        batch.line_stands = bool(waiting) or len(running) >= self.max_num_seqs
 
     def _decode(
         self,
         waiting: deque[Sequence],
         running: list[Sequence],
-        memory: PagedMemory,
+        memory: Memory,
         batch: Batch,
     ) -> None:
         index = 0

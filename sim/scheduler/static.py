@@ -13,9 +13,10 @@ from collections import deque
 from dataclasses import dataclass
 
 from sim.errors import require
-from sim.kv import PagedMemory
+from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
 from sim.scheduler.batch import Batch, Load, Work
+from sim.scheduler.decoding import Decoding
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,11 @@ class Static:
         return 0.0
 
     def next_batch(
-        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: PagedMemory
+        self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: Memory
     ) -> Batch:
         batch = Batch()
         if running:
+            batch.line_stands = batch.owns_all = True
             self._decode(running, batch)
         elif waiting:
             start = self.starts_at(waiting)
@@ -50,14 +52,23 @@ class Static:
                 self._admit(waiting, running, memory, batch)
         return batch
 
-    def leaving(self, running: list[Sequence]) -> list[Sequence]:
+    def group_batch(
+        self,
+        waiting: deque[Sequence],
+        running: list[Sequence],
+        decoding: Decoding,
+        memory: CountedMemory,
+    ) -> None:
+        """Rows that are done keep computing, so the batch is never only those who decode."""
+
+    def leaving(self, finished: list[Sequence], running: list[Sequence]) -> list[Sequence]:
         return list(running) if all(sequence.is_finished for sequence in running) else []
 
     def _admit(
         self,
         waiting: deque[Sequence],
         running: list[Sequence],
-        memory: PagedMemory,
+        memory: Memory,
         batch: Batch,
     ) -> None:
         while waiting and len(running) < self.max_num_seqs:

@@ -5,7 +5,7 @@ from typing import ClassVar, TypeVar
 
 from sim.cost import Clock, SimpleClock
 from sim.engine import Setup, Step, steps
-from sim.kv import Paged, PagedMemory
+from sim.kv import MemorySettings, Paged, PagedMemory
 from sim.request import Request, Segment, Sequence
 from sim.scheduler import Policy
 
@@ -39,7 +39,7 @@ def sequence(id: int, prompt: int, output: int = 1, shared: int = 0) -> Sequence
 
 
 def run(
-    requests: list[Request], policy: Policy, memory: Paged = PLENTY, clock: Clock = SECOND
+    requests: list[Request], policy: Policy, memory: MemorySettings = PLENTY, clock: Clock = SECOND
 ) -> list[Step]:
     return list(steps(Setup(tuple(requests), policy, memory, clock)))
 

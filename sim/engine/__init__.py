@@ -1,0 +1,28 @@
+"""The loop: schedule, time, advance.
+
+setup    everything a run depends on
+inbox    who comes when: an open or a closed loop
+steps    the loop itself, step by step, to look at
+run      what is kept of a whole run
+fast     the whole run at once, with the same results
+
+"""
+
+from sim.engine.fast import simulate
+from sim.engine.run import Record, Run, Series, run_by_steps
+from sim.engine.setup import Setup, Users
+from sim.engine.steps import Step, StepWork, advance, steps
+
+__all__ = [
+    "Record",
+    "Run",
+    "Series",
+    "Setup",
+    "Step",
+    "StepWork",
+    "Users",
+    "advance",
+    "run_by_steps",
+    "simulate",
+    "steps",
+]

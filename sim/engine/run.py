@@ -1,0 +1,136 @@
+"""A whole run, for metrics and charts: what happened to each request and in each step."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sim.engine.setup import Setup
+from sim.engine.steps import Pulse, pulses
+from sim.request import Request
+
+
+@dataclass(frozen=True)
+class Record:
+    """What happened to one request.  Times in seconds; None where it never came to that.
+
+    `token_seconds`: [output_tokens] when each token came out.  `pauses`: (preempted, resumed).
+    """
+
+    request: Request
+    scheduled_seconds: float | None
+    token_seconds: np.ndarray
+    pauses: tuple[tuple[float, float], ...]
+    hit_tokens: int
+    rejected: bool
+
+
+@dataclass(frozen=True)
+class Series:
+    """One row per step; every array is [num_steps]."""
+
+    start_seconds: np.ndarray
+    end_seconds: np.ndarray
+    num_running: np.ndarray
+    num_waiting: np.ndarray
+    kv_usage: np.ndarray  # share of usable blocks held while the step runs
+    prefill_tokens: np.ndarray
+    decode_tokens: np.ndarray
+    sampled_tokens: np.ndarray
+    memory_bound: np.ndarray  # bool
+
+
+@dataclass(frozen=True)
+class Run:
+    """A whole run, for metrics and charts.  Records are in the order of the setup's requests."""
+
+    setup: Setup
+    records: tuple[Record, ...]
+    series: Series
+    num_preemptions: int
+
+
+def run_by_steps(setup: Setup) -> Run:
+    """Run the setup step by step: slow, and what `simulate` has to agree with.
+
+    Raises:
+        SimError: `no_progress` when requests wait that can never be scheduled.
+    """
+    ledger = _Ledger(setup)
+    for pulse in pulses(setup):
+        ledger.write(pulse)
+    return ledger.close()
+
+
+# -- inside -----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Life:
+    """A record while it is being written."""
+
+    request: Request  # as it was sent: in a closed loop the users decide when
+    scheduled: float | None = None
+    tokens: list[float] = field(default_factory=list)
+    pauses: list[tuple[float, float]] = field(default_factory=list)
+    paused_at: float = 0.0
+    hit_tokens: int = 0
+
+
+class _Ledger:
+    """Writes down each pulse, and closes into a `Run`."""
+
+    def __init__(self, setup: Setup):
+        self.setup = setup
+        self.lives = {request.id: _Life(request) for request in setup.requests}
+        self.rows: list[tuple[float, float, int, int, float, int, int, int, bool]] = []
+        self.num_preemptions = 0
+
+    def write(self, pulse: Pulse) -> None:
+        for sequence, _ in pulse.batch.preempted:
+            self.lives[sequence.id].paused_at = pulse.start
+            self.num_preemptions += 1
+        for sequence, hit_tokens, resumed in pulse.batch.admitted:
+            life = self.lives[sequence.id]
+            life.request = sequence.request
+            if resumed:
+                life.pauses.append((life.paused_at, pulse.start))
+            else:
+                life.scheduled, life.hit_tokens = pulse.start, hit_tokens
+        for sequence in pulse.sampled:
+            self.lives[sequence.id].tokens.append(pulse.end)
+        self.rows.append(self._row(pulse))
+
+    def _row(self, pulse: Pulse) -> tuple[float, float, int, int, float, int, int, int, bool]:
+        prefill = sum(work.num_tokens for work in pulse.work if work.is_prefill)
+        computed = sum(work.num_tokens for work in pulse.work)
+        return (
+            pulse.start,
+            pulse.end,
+            len(pulse.running),
+            len(pulse.waiting),
+            pulse.num_used_blocks / pulse.memory.num_usable_blocks,
+            prefill,
+            computed - prefill,
+            len(pulse.sampled),
+            pulse.time.memory_bound,
+        )
+
+    def close(self) -> Run:
+        columns = [np.array(column) for column in zip(*self.rows, strict=True)] or [np.zeros(0)] * 9
+        return Run(
+            setup=self.setup,
+            records=tuple(self._record(request) for request in self.setup.requests),
+            series=Series(*columns),
+            num_preemptions=self.num_preemptions,
+        )
+
+    def _record(self, request: Request) -> Record:
+        life = self.lives[request.id]
+        return Record(
+            life.request,
+            life.scheduled,
+            np.array(life.tokens),
+            tuple(life.pauses),
+            life.hit_tokens,
+            rejected=life.scheduled is None,  # everybody else was served
+        )
