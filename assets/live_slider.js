@@ -1,13 +1,17 @@
 // While a hand is on a live slider, says where it is: one request at a time, the newest place wins, the last one arrives.
 //
 // The sliders are Streamlit's own.  Streamlit tells the server where one stands when it is let go; until then this does,
-// with a sequence number that comes back as `data.answered` when the run is done.  The number and not the place: a run
-// may clamp the place, or change nothing.
+// with a sequence number that comes back when the run is done.  The number and not the place: a run may clamp the place,
+// or change nothing.
+//
+// The answer is text in the page, { answered, moving, sliders }, and not data of the component: Streamlit hands those
+// over only after the chart has been drawn, and by then the server can have computed the next one.
 
 const LOST_MS = 1000; // without an answer: say it again
 const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"];
 
-let page = null; // what Streamlit handed over last: { data, setStateValue }
+let setStateValue = null; // of Streamlit
+let answer = { answered: 0, moving: false, sliders: [] };
 let number = 0; // of the last request
 let waiting = false; // for its answer
 let said = null; // what it said: { widget, place, held }
@@ -15,32 +19,31 @@ let unsaid = null; // what is to be said next
 let patient = false; // Streamlit itself is telling the server that the slider was let go
 let timer = 0;
 let hand = null; // on which slider: { widget, input, from, by }
+let life = null;
 
-export default function liveSlider({ data, setStateValue }) {
-  if (!page) start();
-  page.data = data;
-  page.setStateValue = setStateValue;
-  number = Math.max(number, data.answered);
-  if (data.answered === number) answered();
-  return stop;
-}
-
-function start() {
-  page = { life: new AbortController() };
-  const on = (event, action) => addEventListener(event, action, { capture: true, signal: page.life.signal });
+export default function liveSlider(component) {
+  setStateValue = component.setStateValue;
+  if (life) return stop;
+  life = new AbortController();
+  const on = (event, action) => addEventListener(event, action, { capture: true, signal: life.signal });
   on("pointerdown", (event) => takeHold(event.target, "pointer"));
   on("pointerup", () => letGo("pointer"));
   on("pointercancel", () => letGo("pointer"));
   on("keydown", pressed);
   on("keyup", (event) => KEYS.includes(event.key) && letGo("key"));
   on("focusout", (event) => letGo("key", event.relatedTarget));
+  const place = component.parentElement.host.closest(".st-key-live-answer");
+  reader.observe(place, { subtree: true, childList: true, characterData: true });
+  read(place);
+  return stop;
 }
 
 function stop() {
-  page?.life.abort();
+  life?.abort();
+  reader.disconnect();
   watcher.disconnect();
   clearTimeout(timer);
-  [page, hand, unsaid, waiting] = [null, null, null, false];
+  [life, hand, unsaid, waiting] = [null, null, null, false];
 }
 
 // --- the hand ------------------------------------------------------------------------------------------------------
@@ -51,7 +54,7 @@ const watcher = new MutationObserver(() => {
 
 function takeHold(target, by) {
   const slider = target instanceof Element && target.closest('[data-testid="stSlider"]');
-  const widget = slider && page.data.sliders.find((key) => slider.closest(`.st-key-${key.replace(/[^\w-]/g, "-")}`));
+  const widget = slider && answer.sliders.find((key) => slider.closest(`.st-key-${key.replace(/[^\w-]/g, "-")}`));
   if (!widget || hand) return;
   const input = slider.querySelector("input");
   hand = { widget, input, from: input.value, by };
@@ -74,7 +77,7 @@ function letGo(by, next = null) {
   next?.focus();
   setTimeout(() => { // after Streamlit's own listeners
     watcher.disconnect();
-    if (!page) return;
+    if (!life) return;
     unsaid = { widget, place: Number(input.value), held: false };
     patient = input.value !== from;
     if (patient) again();
@@ -102,7 +105,7 @@ function send() {
   unsaid = null;
   waiting = true;
   number += 1;
-  page.setStateValue("hand", { number, ...said });
+  setStateValue("hand", { number, ...said });
   again();
 }
 
@@ -111,9 +114,18 @@ function again() {
   timer = setTimeout(send, LOST_MS);
 }
 
-function answered() {
+const reader = new MutationObserver(([{ target }]) => {
+  read((target.closest ? target : target.parentElement)?.closest(".st-key-live-answer"));
+});
+
+function read(place) {
+  const text = place?.querySelector('[data-testid="stText"]')?.textContent;
+  if (!text) return;
+  answer = JSON.parse(text);
+  number = Math.max(number, answer.answered);
+  if (answer.answered < number) return; // to a request that was taken for lost
   waiting = false;
-  if (!page.data.moving && !hand) unsaid = null; // the server knows that the hand is gone
+  if (!answer.moving && !hand) unsaid = null; // the server knows that the hand is gone
   if (!unsaid) clearTimeout(timer);
   else if (!patient) send();
 }

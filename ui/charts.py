@@ -424,19 +424,18 @@ def text_width(text: str, size: int) -> float:
 
 def _figure(height: int, large: bool) -> go.Figure:
     size = LARGE_TEXT_PX if large else TEXT_PX
-    figure = go.Figure()
-    figure.update_layout(
-        height=height,
-        paper_bgcolor=TRANSPARENT,
-        plot_bgcolor=TRANSPARENT,
-        font_size=size,
-        margin={"l": 8, "r": 16, "t": round(size * 2.0), "b": 8, "autoexpand": True},
-        showlegend=False,
-        dragmode=False,
-        hoverlabel_font_size=size,
-        uirevision="kept",
-    )
-    return figure
+    layout = {  # set at once: an update takes four times as long
+        "height": height,
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
+        "font": {"size": size},
+        "margin": {"l": 8, "r": 16, "t": round(size * 2.0), "b": 8, "autoexpand": True},
+        "showlegend": False,
+        "dragmode": False,
+        "hoverlabel": {"font": {"size": size}},
+        "uirevision": "kept",
+    }
+    return go.Figure(layout=layout)
 
 
 def _style_axes(
@@ -448,23 +447,23 @@ def _style_axes(
     log_y: bool = False,
 ) -> None:
     size = LARGE_TEXT_PX if large else TEXT_PX
-    figure.update_xaxes(
-        title={"text": x_title, "font_size": size, "standoff": 8},
-        tickfont_size=size,
-        type="log" if log_x else None,
-        showgrid=False,
-        zeroline=False,
-        showline=True,
-        linecolor=AXIS,
-        ticks="outside",
-        tickcolor=AXIS,
-        automargin=True,
-        fixedrange=True,
-        exponentformat="none",
-        separatethousands=True,
-        nticks=6 if large else 8,
-    )
-    figure.update_yaxes(**_y_axis(large), type="log" if log_y else None)
+    figure.layout.xaxis = {
+        "title": {"text": x_title, "font": {"size": size}, "standoff": 8},
+        "tickfont": {"size": size},
+        "type": "log" if log_x else None,
+        "showgrid": False,
+        "zeroline": False,
+        "showline": True,
+        "linecolor": AXIS,
+        "ticks": "outside",
+        "tickcolor": AXIS,
+        "automargin": True,
+        "fixedrange": True,
+        "exponentformat": "none",
+        "separatethousands": True,
+        "nticks": 6 if large else 8,
+    }
+    figure.layout.yaxis = {**_y_axis(large), "type": "log" if log_y else None}
     if y_title:
         _write_above(figure, y_title, 1, size)
 

@@ -350,11 +350,9 @@ class Chapter:
             self._rehearse(act)
         else:  # something in here has moved that the whole page should know, as a player's step
             st.rerun()
-        answer = st.container(key="live-answer")
         for draw in self._leading:
             draw()
-        with answer:  # goes out last, but heard before the browser draws the chart
-            live.mount()
+        live.mount()
 
     def _rehearse(self, act: Act) -> None:
         """Find out what follows and how it looks now."""

@@ -9,6 +9,7 @@ A place of the hand is not a value of the control: it is neither kept nor writte
 What follows is a fragment (`ui.lesson`), in which the component is mounted: only that runs again.
 """
 
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -75,13 +76,15 @@ def mount() -> None:
     """Answer the browser.  The last thing a run does: the answer asks for the next place."""
     session = _session()
     session.num_answered = _hand()["number"]
-    data = {
+    answer = {
         "answered": session.num_answered,
         "moving": bool(held()),
         "sliders": list(session.sliders),
     }
     component = st.components.v2.component("live_slider", html="<span hidden></span>", js=_script())
-    component(key=KEY, data=data, height="content")
+    with st.container(key="live-answer"):
+        st.text(json.dumps(answer))
+        component(key=KEY, height="content")
 
 
 @cache
