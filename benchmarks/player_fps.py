@@ -2,9 +2,11 @@
 
 `python -m benchmarks.player_fps` starts a page with one player, plays it to the end at 30 steps/s
 (the rate we promise) and at 60 (the rate of the screen), watches its step change and prints one
-JSON line.  The same file is that page when Streamlit runs it.
+JSON line.  `--painter timeline` plays 40 lanes of a timeline instead of 40 slots.  The same file is
+that page when Streamlit runs it.
 """
 
+import argparse
 import json
 
 import numpy as np
@@ -14,6 +16,7 @@ from streamlit.logger import set_log_level
 from benchmarks.support.browser import chromium, serving
 from ui import player
 from ui.painters.slots import Grid, Slots
+from ui.painters.timeline import Span, Timeline
 from ui.theme import request_letter
 
 NUM_ROWS, NUM_STEPS = 40, 200
@@ -25,7 +28,7 @@ WATCH = """root => {
 }"""
 
 
-def busy_frames() -> Slots:
+def busy_slots() -> Slots:
     """Slots that change hands every few steps, two states each, no events to pause at."""
     random = np.random.default_rng(0)
     cells = np.zeros((NUM_ROWS, NUM_STEPS), np.uint8)
@@ -57,9 +60,32 @@ def busy_frames() -> Slots:
     )
 
 
+def busy_timeline() -> Timeline:
+    """A span in every lane at every step, with its own label, no events to pause at."""
+    at = tuple((step + 1) / 50 for step in range(NUM_STEPS))
+    kinds = ("prefill", "decode", "mixed")
+    return Timeline(
+        title="40 x 200",
+        lanes=tuple(f"GPU {lane + 1}" for lane in range(NUM_ROWS)),
+        spans=tuple(
+            Span(lane, end - 0.02, end - 0.004, kinds[(lane + step) % 3], str(step))
+            for lane in range(NUM_ROWS)
+            for step, end in enumerate(at)
+        ),
+        at=at,
+        notes=tuple(f"Step {step + 1}: one more token for each." for step in range(NUM_STEPS)),
+        events=((),) * NUM_STEPS,
+        alt="40 lanes over 200 steps",
+    )
+
+
+BUSY = {"slots": busy_slots, "timeline": busy_timeline}
+
+
 def page() -> None:
     st.set_page_config(layout="wide")
-    player.show(busy_frames(), "grid", steps_per_second=STEPS_PER_SECOND)
+    frames = BUSY[st.query_params["painter"]]()
+    player.show(frames, "busy", steps_per_second=STEPS_PER_SECOND)
 
 
 def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
@@ -83,13 +109,17 @@ def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--painter", choices=BUSY, default="slots")
+    painter = parser.parse_args().painter
     set_log_level("error")  # no session here, and none needed
     with serving(__file__) as address:
-        asked, flat_out = watch_runs(address, (1, 2))
+        asked, flat_out = watch_runs(f"{address}/?painter={painter}", (1, 2))
     result = {
+        "painter": painter,
         "updates_per_s": per_second(asked),
         "p95_gap_ms": round(float(np.percentile(asked, 95)), 1),
-        "payload_bytes": player.weight(player.encode(busy_frames())),
+        "payload_bytes": player.weight(player.encode(BUSY[painter]())),
         "flat_out_updates_per_s": per_second(flat_out),
         "flat_out_p95_gap_ms": round(float(np.percentile(flat_out, 95)), 1),
     }

@@ -1,6 +1,7 @@
 // Which step it is: pure functions, no browser.  A step is an index into the frames; `lastStep` is the largest one.
 
 export const SPEEDS = [0.5, 1, 2, 4, 8];
+export const ROUNDING = 1e-7; // of the whole axis: closer moments are one
 const LONGEST_GAP_SECONDS = 0.25; // a hidden tab or a slow frame never makes the player leap
 
 export function clampStep(step, lastStep) {

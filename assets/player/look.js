@@ -35,7 +35,7 @@ export function makeLook(root, data, ratio) {
   const [text, background, accent] = ["--text", "--background", "--accent"].map(probe);
   const family = getComputedStyle(root).fontFamily;
   const size = data.large ? 18 : 13;
-  const look = { ratio, size, font: `400 ${size}px ${family}`, bold: `600 ${size}px ${family}` };
+  const look = { ratio, size, newCanvas, font: `400 ${size}px ${family}`, bold: `600 ${size}px ${family}` };
   Object.assign(look, {
     text: mix(text, text, 1),
     background: mix(background, background, 1),

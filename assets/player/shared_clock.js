@@ -4,11 +4,9 @@
 // views has a position; each view shows its last frame that is not later.  A view answers `draw()`, `settle(delay)` (the
 // reader stands still), `say(name, values)` (a passing remark) and `isBefore(other)` on the page.
 
-import { advance, clampStep, lastUpTo, unionOf } from "./clock.js";
+import { ROUNDING, advance, clampStep, lastUpTo, unionOf } from "./clock.js";
 import { frameOf } from "./decode.js";
 import { clampZoom, follow, zoomLimit } from "./zoom.js";
-
-const ROUNDING = 1e-7; // of the whole axis: closer moments are one
 
 export class Clock {
   views = [];

@@ -9,6 +9,7 @@ script, no answer of 400 or more, no request to another origin.  A failed test s
 server said meanwhile and keeps a screenshot.
 """
 
+import os
 import re
 import shutil
 import socket
@@ -67,18 +68,22 @@ def _is_healthy(url: str) -> bool:
 
 
 class Server:
-    """The app under `streamlit run`, as a reader's machine starts it."""
+    """The app, or another script, under `streamlit run`, as a reader's machine starts it."""
 
-    def __init__(self, log: Path):
+    def __init__(self, log: Path, script: str = "app.py"):
         port = _free_port()
         self.url = f"http://localhost:{port}"
         self.log = log
-        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command = [sys.executable, "-m", "streamlit", "run", script]
         options = ["--server.headless", "true", "--server.port", str(port)]
         options += ["--browser.serverAddress", "localhost", "--server.fileWatcherType", "none"]
         with log.open("w") as file:
             self.process = subprocess.Popen(
-                [*command, *options], cwd=ROOT, stdout=file, stderr=subprocess.STDOUT
+                [*command, *options],
+                cwd=ROOT,
+                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                stdout=file,
+                stderr=subprocess.STDOUT,
             )
 
     def wait_until_healthy(self) -> None:

@@ -80,6 +80,13 @@ test("what the cursor has just walked along has a ring, and what ended before ha
   assert.deepEqual([0, 1, 2].map(rings), [1, 2, 0]);
 });
 
+test("a span that ends now by the rounding of another player is still the current one", () => {
+  const nearly = { ...moment(0), now: frames.positions[0] + 1e-11 };
+  assert.equal(paint(nearly).calls.filter((call) => call.name === "stroke").length, 1);
+  const next = paint({ ...moment(0), now: frames.rows[0][1].start + 1e-11 });
+  assert.equal(spansOf(next).length, 2); // a launch that is over, the kernel; the next launch has not begun
+});
+
 test("the cursor stands at its time, and its time stands on the axis", () => {
   const context = paint(moment(1));
   const cursor = context.areas("accent").at(-1);
@@ -148,4 +155,23 @@ test("spans narrower than the screen can show are drawn once, not one by one", (
   }));
   const many = { ...frames, rows: [row, []] };
   assert.ok(paint(moment(2), many).calls.length < 5000);
+});
+
+test("what is over is painted once, and anew after a step back or when the window moves", () => {
+  const layers = [];
+  const newCanvas = () => {
+    const context = Object.assign(new FakeContext(), { setTransform() {} });
+    layers.push(context);
+    return { getContext: () => context };
+  };
+  const look = { ...lookOf(frames.states), newCanvas };
+  const layout = place();
+  const context = Object.assign(new FakeContext(), { drawImage() {} });
+  const show = (at) => timeline.paint(context, frames, at, layout, look);
+  for (const step of [0, 1, 2, 2]) show(moment(step));
+  assert.deepEqual(layers.map((layer) => spansOf(layer).length), [3]);
+  show(moment(1));
+  show(moment(2));
+  show(moment(2, { from: 0.003, to: 0.01 }));
+  assert.deepEqual(layers.map((layer) => spansOf(layer).length), [3, 3, 2]);
 });

@@ -3,6 +3,7 @@
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
+import { ROUNDING } from "../clock.js";
 import { numbersFromBase64 } from "../decode.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 import { decimalsFor, timeTicks, unitOf } from "../time_axis.js";
@@ -69,6 +70,11 @@ function axisTitle(frames) {
   return fill(frames.words.axis_time, { unit: unitOf(frames.axis.end).name });
 }
 
+// Linked players may give the same moment with different rounding.
+const slack = (frames) => frames.axis.end * ROUNDING;
+const hasBegun = (span, frames, { now }) => span.start < now - slack(frames);
+const isOver = (span, frames, { now }) => span.end < now - slack(frames); // before now, not just now
+
 const xOf = ({ left, right }, { from, to }, time) => left + ((time - from) / (to - from)) * (right - left);
 
 // The time under the pointer, also outside of the picture.
@@ -102,7 +108,7 @@ export function spotAt(place, frames, moment, x, y) {
 
 // For the keyboard: the span of a lane at the cursor, or else the last one before it.
 export function spotInLane(place, frames, moment, lane) {
-  const begun = frames.rows[lane].filter((span) => span.start < moment.now);
+  const begun = frames.rows[lane].filter((span) => hasBegun(span, frames, moment));
   const span = begun.at(-1);
   const box = { x: xOf(place, moment.view, moment.now), y: place.top + lane * place.rowHeight, height: place.rowHeight };
   return span ? spotOf(place, frames, moment, span) : { text: `${frames.lanes[lane]}\n${frames.words.nothing}`, ...box };
@@ -125,7 +131,7 @@ function inWords(frames, span, now) {
   const what = [lanes[span.lane], span.owner, states[span.state].label, span.label].filter(Boolean);
   const digits = Math.min(Math.max(decimalsFor((span.end - span.start || frames.end) / 100, unitOf(frames.axis.end)), 1), 3);
   const [start, end, length] = [span.start, span.end, span.end - span.start].map((time) => timeText(time, digits));
-  const when = span.end <= now || showsFuture ? `${start} – ${end} (${length})` : `${start} – …`;
+  const when = span.end <= now + slack(frames) || showsFuture ? `${start} – ${end} (${length})` : `${start} – …`;
   return `${[...new Set(what)].join(" · ")}\n${when}`;
 }
 
@@ -153,8 +159,10 @@ export function paint(c, frames, moment, place, look) {
   paintGrid(c, ticks, place, look);
   frames.lanes.forEach((name, lane) => {
     paintName(c, name, lane, place, look);
-    paintLane(c, frames, lane, moment, place, look);
+    paintTrack(c, lane, moment, place, look);
   });
+  paintEnded(c, frames, moment, place, look);
+  frames.rows.forEach((spans) => paintCurrent(c, frames, spans, moment, place, look));
   paintAxis(c, frames, ticks, moment, place, look);
 }
 
@@ -194,37 +202,65 @@ export function cut(text, room, widthOf) {
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
-function paintLane(c, frames, lane, moment, place, look) {
-  const { now, view } = moment;
+function paintTrack(c, lane, { now, view }, place, look) {
   const y = place.top + lane * place.rowHeight;
-  const height = place.rowHeight - (place.rowHeight >= 10 ? 3 : 1);
   const cursor = Math.min(Math.max(xOf(place, view, now), place.left), place.right);
   c.fillStyle = look.track;
-  c.fillRect(place.left, y, cursor - place.left, height);
+  c.fillRect(place.left, y, cursor - place.left, heightOf(place));
   c.fillStyle = place.rowHeight < 10 ? look.track : look.faint;
   c.fillRect(cursor, y + Math.floor(place.rowHeight / 2), place.right - cursor, 1);
-  const spans = frames.rows[lane];
-  const current = [];
-  let painted = -Infinity; // how far this lane is covered, in px: what is narrower than the screen can show is skipped
-  for (let i = firstInView(spans, view.from); i < spans.length && spans[i].start < view.to; i++) {
-    const span = spans[i];
-    if (frames.showsFuture && span.end > now) paintFuture(c, span, moment, y, height, place, look);
-    if (span.start >= now) {
-      if (frames.showsFuture) continue;
-      break;
+}
+
+const heightOf = ({ rowHeight }) => rowHeight - (rowHeight >= 10 ? 3 : 1);
+
+// What is over never changes.  It is kept in a picture of its own, to which a step only adds, until the window moves.
+function paintEnded(c, frames, moment, place, look) {
+  if (!look.newCanvas) return addEnded(c, frames, -Infinity, moment, place, look);
+  const { now, view } = moment;
+  const kept = place.ended;
+  const edge = now - slack(frames);
+  const isGood = kept && kept.edge <= edge && kept.from === view.from && kept.to === view.to;
+  const canvas = isGood ? kept.canvas : look.newCanvas(place.width * look.ratio, place.height * look.ratio);
+  const context = canvas.getContext("2d");
+  context.setTransform(look.ratio, 0, 0, look.ratio, 0, 0);
+  context.textBaseline = "middle";
+  addEnded(context, frames, isGood ? kept.edge : -Infinity, moment, place, look);
+  place.ended = { canvas, edge, from: view.from, to: view.to };
+  c.drawImage(canvas, 0, 0, place.width, place.height);
+}
+
+// The spans that ended from `since` on, and before now.
+function addEnded(c, frames, since, moment, place, look) {
+  for (const spans of frames.rows) {
+    let painted = -Infinity; // how far this lane is covered, in px: what is narrower than the screen can show is skipped
+    for (let i = firstInView(spans, moment.view.from); i < spans.length && spans[i].start < moment.view.to; i++) {
+      const span = spans[i];
+      if (!hasBegun(span, frames, moment)) break;
+      if (span.end < since || !isOver(span, frames, moment)) continue;
+      const box = boxOf(span, moment, place, look);
+      if (box.x + box.width <= painted + 0.25) continue;
+      painted = box.x + box.width;
+      paintOne(c, span, box, place, look);
     }
-    const box = boxOf(span, moment, place, look);
-    if (box.x + box.width <= painted + 0.25) continue;
-    painted = box.x + box.width;
-    paintOne(c, span, box, y, height, place, look);
-    if (span.end >= now) current.push(box);
   }
-  for (const box of current) paintRing(c, box, y, height, place, look);
+}
+
+// What the cursor has just walked along, with a ring, and what is still to come, where the page shows it.
+function paintCurrent(c, frames, spans, moment, place, look) {
+  for (let i = firstInView(spans, moment.now - slack(frames)); i < spans.length && spans[i].start < moment.view.to; i++) {
+    const span = spans[i];
+    if (frames.showsFuture) paintFuture(c, span, moment, place, look);
+    else if (!hasBegun(span, frames, moment)) break;
+    if (!hasBegun(span, frames, moment) || isOver(span, frames, moment)) continue;
+    const box = boxOf(span, moment, place, look);
+    paintOne(c, span, box, place, look);
+    paintRing(c, span, box, place, look);
+  }
 }
 
 // Spans of one lane come by their starts; a long one may begin far before the window.
 function firstInView(spans, from) {
-  const first = spans.findIndex((span) => span.end > from);
+  const first = spans.findIndex((span) => span.end >= from);
   return first < 0 ? spans.length : first;
 }
 
@@ -236,7 +272,9 @@ function boxOf(span, { now, view }, place, look) {
   return { x, width: Math.max(end - x - air, 0.5), opens: span.start >= view.from, closes: span.end <= Math.min(now, view.to) };
 }
 
-function paintOne(c, span, box, y, height, place, look) {
+function paintOne(c, span, box, place, look) {
+  const y = place.top + span.lane * place.rowHeight;
+  const height = heightOf(place);
   const state = look.states[span.state];
   const round = height >= 12 && box.width >= 6 ? 3 : 0;
   paintSpan(c, state, box.x, y, box.width, height, [box.opens ? round : 0, box.closes ? round : 0], look);
@@ -255,22 +293,23 @@ function fitting({ owner, label }, room, look) {
   return ownerWidth <= room ? [owner, ""] : ["", ""];
 }
 
-function paintFuture(c, span, { now, view }, y, height, place, look) {
+function paintFuture(c, span, { now, view }, place, look) {
+  const y = place.top + span.lane * place.rowHeight;
   const x = Math.max(xOf(place, view, Math.max(span.start, now)), place.left);
   const end = Math.min(xOf(place, view, span.end), place.right);
   if (end <= x) return;
   c.globalAlpha = FUTURE;
-  paintSpan(c, look.states[span.state], x, y, Math.max(end - x - (end - x >= 4 ? 1 : 0), 0.5), height, [0, 0], look);
+  paintSpan(c, look.states[span.state], x, y, Math.max(end - x - (end - x >= 4 ? 1 : 0), 0.5), heightOf(place), [0, 0], look);
   c.globalAlpha = 1;
 }
 
-// The span that the cursor has just walked along.
-function paintRing(c, { x, width }, y, height, place, look) {
+function paintRing(c, { lane }, { x, width }, place, look) {
   if (width < 3) return;
+  const y = place.top + lane * place.rowHeight;
   c.strokeStyle = look.text;
   c.lineWidth = 2;
   c.beginPath();
-  c.roundRect(x + 1, y + 1, Math.max(width - 2, 1), Math.max(height - 2, 1), place.rowHeight >= 14 ? 2 : 0);
+  c.roundRect(x + 1, y + 1, Math.max(width - 2, 1), Math.max(heightOf(place) - 2, 1), place.rowHeight >= 14 ? 2 : 0);
   c.stroke();
 }
 

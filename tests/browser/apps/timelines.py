@@ -53,7 +53,7 @@ def show(timeline: Timeline, key: str, clock: str | None = None) -> None:
     step = st.query_params.get("step")
     large = st.query_params.get("view") == "lecture"
     at = player.show(timeline, key, large, int(step) if step else None, clock=clock)
-    st.caption(f"{key}: {at}")
+    st.write(f"{key}: {at}")
 
 
 st.set_page_config(layout="wide")
