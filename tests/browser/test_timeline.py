@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.browser import helpers
 from tests.browser.conftest import Server, Watch
@@ -33,7 +33,7 @@ def visit(timelines: Server, browser: Browser) -> Iterator[Callable[..., Page]]:
     watches: list[Watch] = []
 
     def open_one(query: dict[str, object], width: int = 1280, **options) -> Page:
-        viewport = {"width": width, "height": 720}
+        viewport: ViewportSize = {"width": width, "height": 720}
         page = browser.new_context(
             base_url=timelines.url, locale="en-US", viewport=viewport, **options
         ).new_page()
