@@ -29,7 +29,8 @@ const NOTICE_MS = 6000;
 const MOST_NOTE_LINES = 4;
 const SETTLE_MS = [150, 500, 1500]; // what stands above the player may come later than the player
 const LEAST_ROOM = 140; // px that a picture needs in the lecture view
-const BETWEEN = 16; // px between two linked players
+const LEAST_MORE = 90; // and each linked one below it
+const BETWEEN = 28; // px between two linked players
 
 export default function mount({ parentElement, data, setStateValue }) {
   const fresh = !PLAYERS.has(parentElement);
@@ -341,8 +342,9 @@ function roomFor({ views, leader }) {
   const left = () => innerHeight - top - chrome() - leader.data.below;
   const tighten = (tight) => views.forEach((view) => view.root.classList.toggle("tight", tight));
   tighten(false);
-  if (left() < LEAST_ROOM * views.length) tighten(true); // the legend goes before the picture does
-  return Math.max(left(), LEAST_ROOM * views.length);
+  const least = LEAST_ROOM + LEAST_MORE * (views.length - 1);
+  if (left() < least) tighten(true); // the legend goes before the picture does
+  return Math.max(left(), views.length > 1 ? LEAST_MORE * views.length : LEAST_ROOM);
 }
 
 // As many lines as the longest note needs, so that nothing below it jumps while playing.

@@ -57,9 +57,13 @@ export function layout(frames, { width, room, size, widthOf, linked = [frames], 
   const gutter = Math.max(widthOf(axisWord), ...names.map(widthOf)) + 10;
   const left = Math.ceil(Math.min(Math.max(gutter, 28), width * 0.27));
   const right = width - 2;
-  const top = frames.title ? Math.round(size * 1.9) : 4;
-  const axisHeight = Math.round(size * 1.8);
-  const fits = Math.floor((room - top - axisHeight) / frames.lanes.length);
+  const rowsOf = (titleHeight, axisHeight) => {
+    const top = frames.title ? Math.round(size * titleHeight) : 4;
+    const axis = Math.round(size * axisHeight);
+    return [top, axis, Math.floor((room - top - axis) / frames.lanes.length)];
+  };
+  const roomy = rowsOf(1.9, 1.8);
+  const [top, axisHeight, fits] = roomy[2] >= size ? roomy : rowsOf(1.5, 1.45);
   const rowHeight = Math.min(Math.max(fits, Math.round(size * LEAST_ROW)), Math.round(size * LARGEST_ROW));
   const axis = top + frames.lanes.length * rowHeight + 3;
   const scrub = { from: left, span: right - left };
@@ -304,12 +308,12 @@ function paintFuture(c, span, { now, view }, place, look) {
 }
 
 function paintRing(c, { lane }, { x, width }, place, look) {
-  if (width < 3) return;
+  if (width < 3 || place.rowHeight < 10) return;
   const y = place.top + lane * place.rowHeight;
   c.strokeStyle = look.text;
-  c.lineWidth = 2;
+  c.lineWidth = 1.5;
   c.beginPath();
-  c.roundRect(x + 1, y + 1, Math.max(width - 2, 1), Math.max(heightOf(place) - 2, 1), place.rowHeight >= 14 ? 2 : 0);
+  c.roundRect(x + 0.75, y + 0.75, Math.max(width - 1.5, 1), heightOf(place) - 1.5, 2);
   c.stroke();
 }
 
