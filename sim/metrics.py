@@ -1,4 +1,4 @@
-"""What a run was like: latencies, throughput, use of slots and memory.
+"""What a run was like: latencies, throughput, goodput, use of slots and memory.
 
 Symbols first.  For one request with N output tokens:
 
@@ -15,42 +15,65 @@ Symbols first.  For one request with N output tokens:
 For a run of R served requests that lasts from the first arrival to the last token, T seconds:
 
     request throughput = R / T;  output throughput = sum N / T;  total = (sum prompt + sum N) / T
+    goodput            = requests that meet the limits on TTFT and TPOT / T
     slot utilization   = sum N / (slots x steps)
+    prefix-hit rate    = sum of hit tokens / sum of prompt tokens, at first admissions
 
-Source: vLLM `docs/design/metrics.md` and `docs/benchmarking/cli.md`.
+Sources: vLLM `docs/design/metrics.md` and `docs/benchmarking/cli.md` (`--goodput`); goodput is that
+of DistServe, Zhong et al. 2024.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sim.engine import Record, Run
+from sim.errors import require
+
+THINNED = 1001  # values that a distribution keeps: every tenth of a percent
+LOG_SECONDS = 10.0  # vLLM logs its averages so often
+LOG_REQUESTS = 1000  # and its hit rate over so many
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A sample of seconds, sorted.  Statistics of an empty sample are NaN."""
+    """A sample of seconds.  Statistics of an empty sample are NaN.
 
-    values: np.ndarray  # [n] sorted
+    Of more than 1,001 values it keeps the quantiles at every tenth of a percent, so that it stays
+    light; the mean, the largest value and the usual percentiles are those of the whole sample.
+    """
+
+    values: np.ndarray  # [min(n, 1001)] sorted
+    mean: float
+    num_values: int
 
     @classmethod
     def of(cls, values: list[float] | np.ndarray) -> "Distribution":
-        return cls(np.sort(np.asarray(values, dtype=float)))
+        sample = np.asarray(values, dtype=float)
+        kept = np.sort(sample)
+        if len(sample) > THINNED:
+            kept = _at_ranks(kept, np.linspace(0, len(sample) - 1, THINNED))
+        return cls(kept, float(np.mean(sample)) if len(sample) else float("nan"), len(sample))
 
     def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.values)) if len(self) else float("nan")
+        return self.num_values
 
     @property
     def max(self) -> float:
-        return float(self.values[-1]) if len(self) else float("nan")
+        return self.percentile(100)
 
     def percentile(self, percent: float) -> float:
-        """Linear interpolation between the closest ranks, as numpy and vLLM's benchmark do."""
-        return float(np.percentile(self.values, percent)) if len(self) else float("nan")
+        """Linear interpolation between the closest ranks, as numpy and vLLM's benchmark do.
+
+        Raises:
+            SimError: `percent_out_of_range`.
+        """
+        require(0 <= percent <= 100, "percent_out_of_range", value=percent)
+        if not len(self):
+            return float("nan")
+        rank = percent * (len(self.values) - 1) / 100
+        return float(_at_ranks(self.values, np.array(rank)))
 
     @property
     def p50(self) -> float:
@@ -63,6 +86,13 @@ class Distribution:
     @property
     def p99(self) -> float:
         return self.percentile(99)
+
+
+def _at_ranks(ordered: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Values at ranks that may lie between two of them."""
+    below = ranks.astype(int)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    return ordered[below] + (ranks - below) * (ordered[above] - ordered[below])
 
 
 @dataclass(frozen=True)
@@ -83,6 +113,7 @@ class Summary:
     requests_per_second: float
     output_tokens_per_second: float
     total_tokens_per_second: float
+    prefix_hit_rate: float  # of the prompt tokens; 0 with prefix caching off
     slot_utilization: float
     mean_running: float  # averaged over the time the server was busy
     mean_kv_usage: float
@@ -95,13 +126,8 @@ class Summary:
         """How much of the mean TTFT is queueing."""
         return self.queue_time.mean / self.ttft.mean if self.ttft.mean > 0 else 0.0
 
-    def meeting(self, ttft_seconds: float, tpot_seconds: float, run: Run) -> float:
-        """Goodput: requests per second that meet both limits (N = 1 has only a TTFT to meet)."""
-        good = sum(
-            ttft(record) <= ttft_seconds and not (tpot(record) > tpot_seconds)
-            for record in served(run)
-        )
-        return _rate(good, self.duration_seconds)
+
+# -- one request ------------------------------------------------------------------------------
 
 
 def served(run: Run) -> list[Record]:
@@ -131,27 +157,67 @@ def tpot(record: Record) -> float:
     num_gaps = len(record.token_seconds) - 1
     if num_gaps == 0:
         return float("nan")
-    return (e2e(record) - ttft(record)) / num_gaps
+    return float(record.token_seconds[-1] - record.token_seconds[0]) / num_gaps
+
+
+# -- a whole run ------------------------------------------------------------------------------
+
+
+class _Served:
+    """The served requests of a run as columns, [num_served] each."""
+
+    def __init__(self, run: Run):
+        records = served(run)
+        tokens = [record.token_seconds for record in records]
+        self.arrival = _column([record.request.arrival_seconds for record in records])
+        self.scheduled = _column([record.scheduled_seconds for record in records])
+        self.prompt_tokens = _column([record.request.prompt_tokens for record in records])
+        self.hit_tokens = _column([record.hit_tokens for record in records])
+        self.output_tokens = np.array([len(seconds) for seconds in tokens], dtype=int)
+        self.token_seconds = np.concatenate(tokens) if tokens else np.zeros(0)  # of all requests
+        self._after = np.cumsum(self.output_tokens)
+        self.first = self.token_seconds[self._after - self.output_tokens]
+        self.last = self.token_seconds[self._after - 1]
+
+    def __len__(self) -> int:
+        return len(self.arrival)
+
+    @property
+    def duration_seconds(self) -> float:
+        return float(np.max(self.last) - np.min(self.arrival)) if len(self) else 0.0
+
+    @cached_property
+    def tpot(self) -> np.ndarray:
+        """NaN for a single token."""
+        num_gaps = self.output_tokens - 1
+        nothing = np.full(len(self), np.nan)
+        return np.divide(self.last - self.first, num_gaps, out=nothing, where=num_gaps > 0)
+
+    def gaps(self) -> np.ndarray:
+        """Every gap between two tokens of one request, [sum of (N - 1)]."""
+        return np.delete(np.diff(self.token_seconds), self._after[:-1] - 1)
+
+
+def _column(values: list) -> np.ndarray:
+    return np.array(values, dtype=float)
 
 
 def summarize(run: Run) -> Summary:
     """All metrics of a run."""
-    done, series = served(run), run.series
-    output_tokens = sum(len(record.token_seconds) for record in done)
-    prompt_tokens = sum(record.request.prompt_tokens for record in done)
-    first = min((record.request.arrival_seconds for record in done), default=0.0)
-    last = max((float(record.token_seconds[-1]) for record in done), default=0.0)
-    duration = last - first
+    done, series = _Served(run), run.series
+    duration = done.duration_seconds
+    output_tokens, prompt_tokens = (
+        int(np.sum(done.output_tokens)),
+        float(np.sum(done.prompt_tokens)),
+    )
     busy = series.end_seconds - series.start_seconds  # [num_steps]
     memory_bound = _share(busy, series.memory_bound)
-    tpots = [tpot(record) for record in done if len(record.token_seconds) > 1]
-    gaps = [itl(record) for record in done]
     return Summary(
-        queue_time=Distribution.of([queue_time(record) for record in done]),
-        ttft=Distribution.of([ttft(record) for record in done]),
-        itl=Distribution.of(np.concatenate(gaps) if gaps else []),
-        tpot=Distribution.of(tpots),
-        e2e=Distribution.of([e2e(record) for record in done]),
+        queue_time=Distribution.of(done.scheduled - done.arrival),
+        ttft=Distribution.of(done.first - done.arrival),
+        itl=Distribution.of(done.gaps()),
+        tpot=Distribution.of(done.tpot[done.output_tokens > 1]),
+        e2e=Distribution.of(done.last - done.arrival),
         num_served=len(done),
         num_rejected=len(run.records) - len(done),
         num_preemptions=run.num_preemptions,
@@ -161,6 +227,7 @@ def summarize(run: Run) -> Summary:
         requests_per_second=_rate(len(done), duration),
         output_tokens_per_second=_rate(output_tokens, duration),
         total_tokens_per_second=_rate(output_tokens + prompt_tokens, duration),
+        prefix_hit_rate=_rate(float(np.sum(done.hit_tokens)), prompt_tokens),
         slot_utilization=_rate(output_tokens, run.setup.policy.max_num_seqs * len(busy)),
         mean_running=_share(busy, series.num_running),
         mean_kv_usage=_share(busy, series.kv_usage),
@@ -168,6 +235,122 @@ def summarize(run: Run) -> Summary:
         memory_bound_share=memory_bound,
         compute_bound_share=1 - memory_bound if len(busy) else 0.0,
     )
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """Requests that meet the limits: how many, per second of the run, and as a share of all that
+    were sent.  A refused request meets nothing."""
+
+    num_requests: int
+    requests_per_second: float
+    share: float
+
+
+def goodput(
+    run: Run, ttft_seconds: float = float("inf"), tpot_seconds: float = float("inf")
+) -> Goodput:
+    """Who meets both limits, as `vllm bench serve --goodput ttft:... tpot:...` counts (it takes
+    milliseconds).  An answer of one token has only a TTFT to meet; infinity is no limit.
+
+    Raises:
+        SimError: `latency_limit_negative`, also when a limit is not a number.
+    """
+    for limit in (ttft_seconds, tpot_seconds):
+        require(limit >= 0, "latency_limit_negative", value=limit)
+    done = _Served(run)
+    in_time = done.first - done.arrival <= ttft_seconds
+    fluent = ~(done.tpot > tpot_seconds)  # true for NaN
+    good = int(np.sum(in_time & fluent))
+    return Goodput(good, _rate(good, done.duration_seconds), _rate(good, len(run.records)))
+
+
+# -- over time --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Tokens per second over time, in windows of equal width: the k-th one ends at, and includes,
+    `end_seconds[k]`.  Every array is [num_windows]; windows without work are 0.
+
+    A step's tokens count at its end, as they reach the user.  Prompt tokens are those that prefill
+    computed: hits in the prefix cache are not among them, what a preempted request computes again
+    is.  (vLLM counts a prompt as a whole, with its first output token.)
+    """
+
+    window_seconds: float
+    end_seconds: np.ndarray
+    prompt_tokens_per_second: np.ndarray
+    generation_tokens_per_second: np.ndarray
+
+
+def rates(run: Run, window_seconds: float) -> Rates:
+    """Prompt and generation throughput from time 0 to the end of the run.
+
+    Raises:
+        SimError: `window_not_positive`.
+    """
+    require(0 < window_seconds < float("inf"), "window_not_positive", value=window_seconds)
+    series = run.series
+    last = float(np.max(series.end_seconds, initial=0.0))
+    num_windows = int(last / window_seconds) + 1  # one more than needed when rounding may matter
+    ends = window_seconds * np.arange(1, num_windows + 1)
+    if num_windows > 1 and ends[-2] >= last:
+        ends = ends[:-1]
+    window = np.searchsorted(ends, series.end_seconds)  # [num_steps]
+
+    def per_second(tokens: np.ndarray) -> np.ndarray:
+        return np.bincount(window, tokens, minlength=len(ends)) / window_seconds
+
+    return Rates(
+        window_seconds,
+        ends,
+        per_second(series.prefill_tokens),
+        per_second(series.sampled_tokens),
+    )
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """What the engine would log at one moment.  Rates per second, shares between 0 and 1."""
+
+    prompt_tokens_per_second: float
+    generation_tokens_per_second: float
+    num_running: int
+    num_waiting: int
+    kv_usage: float
+    prefix_hit_rate: float
+
+
+def log_line(run: Run, at_seconds: float) -> LogLine:
+    """The values of vLLM's log line ("Avg prompt throughput: ..., Running: ... reqs, ...").
+
+    Throughputs are averages over the last 10 seconds (before 0 the server was idle), counted as in
+    `rates`.  Running, waiting and KV are those of the step in progress; between two steps nothing
+    runs.  The hit rate is over the last 1,000 first admissions.
+
+    Source: vLLM `vllm/v1/metrics/loggers.py` and `stats.py` (`CachingMetrics`).
+    """
+    series, done = run.series, _Served(run)
+    first, after = np.searchsorted(
+        series.end_seconds, [at_seconds - LOG_SECONDS, at_seconds], "right"
+    )
+    step = int(after)  # the first that ends later
+    is_busy = step < len(series.start_seconds) and series.start_seconds[step] <= at_seconds
+    in_queue = np.sum((done.arrival <= at_seconds) & (at_seconds < done.scheduled))
+    order = np.argsort(done.scheduled, kind="stable")
+    known = order[: np.searchsorted(done.scheduled[order], at_seconds, "right")][-LOG_REQUESTS:]
+    return LogLine(
+        float(np.sum(series.prefill_tokens[first:after])) / LOG_SECONDS,
+        float(np.sum(series.sampled_tokens[first:after])) / LOG_SECONDS,
+        int(series.num_running[step]) if is_busy else 0,
+        int(series.num_waiting[step]) if is_busy else int(in_queue),
+        float(series.kv_usage[step]) if is_busy else 0.0,
+        _rate(float(np.sum(done.hit_tokens[known])), float(np.sum(done.prompt_tokens[known]))),
+    )
+
+
+# -- the life of a request --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -208,5 +391,9 @@ def _rate(amount: float, per: float) -> float:
 
 
 def _share(weights: np.ndarray, values: np.ndarray) -> float:
-    """The mean of `values` weighted by `weights`; 0 when there is nothing."""
-    return float(np.dot(weights, values) / np.sum(weights)) if len(weights) else 0.0
+    """The mean of `values` weighted by `weights`; 0 when there is nothing, and the plain mean when
+    all weights have vanished in rounding (steps far shorter than the clock can tell)."""
+    if not len(weights):
+        return 0.0
+    total = float(np.sum(weights))
+    return float(np.sum(weights * values)) / total if total > 0 else float(np.mean(values))

@@ -346,11 +346,8 @@ def test_throughput_rises_a_little_while_goodput_collapses():
     late, timely = ((runs.summary(run.setup), run) for run in runs_at)
     assert 1 < late[0].output_tokens_per_second / timely[0].output_tokens_per_second < 1.2
 
-    def share(summed, run):
-        return summed.meeting(0.2, 0.05, run) / summed.requests_per_second
-
-    assert share(*timely) > 0.8
-    assert share(*late) < 0.35
+    assert metrics.goodput(timely[1], 0.2, 0.05).share > 0.8
+    assert metrics.goodput(late[1], 0.2, 0.05).share < 0.35
 
 
 def test_output_tokens_per_second():

@@ -1,6 +1,7 @@
 """The metrics by hand, and the laws that any run must obey."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 
 from sim import metrics
 from sim.cost import Roofline, SimpleClock
-from sim.engine import Record, Run, Setup, simulate
+from sim.engine import Record, Run, Setup, simulate, steps
+from sim.errors import SimError
+from sim.events import Admitted
 from sim.kv import Paged
 from sim.metrics import Distribution, spans, summarize
 from sim.request import Request
-from sim.scheduler import Chunked, Continuous, Static
+from sim.scheduler import Chunked, Continuous, Dynamic, Static
 from sim.scheduler.batch import Load
 from sim.specs import GPUS, MODELS
 from sim.workload import FixedLength, LognormalLength, PoissonArrivals, Workload
@@ -95,20 +98,57 @@ def test_statistics_of_nothing_are_not_numbers():
     assert all(math.isnan(v) for v in (nothing.mean, nothing.max, nothing.p50, nothing.p99))
 
 
-def test_goodput_counts_those_who_meet_both_limits():
-    run = run_of(
-        [
-            record([2.0, 3.0]),  # TTFT 2, TPOT 1
-            record([2.0, 6.0], id=1),  # TPOT 4
-            record([9.0, 10.0], id=2),  # TTFT 9
-            record([2.0], id=3),  # one token has only a TTFT to meet
-            rejected(4),
-        ]
-    )
-    summary = summarize(run)
-    assert summary.meeting(2.0, 1.0, run) == 2 / 10
-    assert summary.meeting(9.0, 4.0, run) == 4 / 10
-    assert summary.meeting(1.9, 4.0, run) == 0
+FOUR_AND_A_REFUSED = [
+    record([2.0, 3.0]),  # TTFT 2, TPOT 1
+    record([2.0, 6.0], id=1),  # TPOT 4
+    record([9.0, 10.0], id=2),  # TTFT 9
+    record([2.0], id=3),  # one token has only a TTFT to meet
+    rejected(4),
+]
+
+
+@pytest.mark.parametrize(
+    ("ttft_seconds", "tpot_seconds", "good"),
+    [
+        (2.0, 1.0, 2),
+        (9.0, 4.0, 4),
+        (1.9, 4.0, 0),
+        (2.0, math.inf, 3),
+        (math.inf, 1.0, 3),
+        (math.inf, math.inf, 4),
+        (0.0, 0.0, 0),
+    ],
+)
+def test_goodput_counts_those_who_meet_both_limits(ttft_seconds, tpot_seconds, good):
+    found = metrics.goodput(run_of(FOUR_AND_A_REFUSED), ttft_seconds, tpot_seconds)
+    assert found.num_requests == good
+    assert found.requests_per_second == good / 10
+    assert found.share == good / 5  # whoever was refused got nothing in time
+
+
+@pytest.mark.parametrize("limits", [(-0.1, 1.0), (1.0, -0.1), (math.nan, 1.0), (1.0, math.nan)])
+def test_a_limit_is_a_time_or_infinity(limits):
+    with pytest.raises(SimError, match="latency_limit_negative"):
+        metrics.goodput(run_of(FOUR_AND_A_REFUSED), *limits)
+
+
+@given(setups())
+def test_goodput_without_limits_is_the_request_throughput(setup):
+    run = simulate(setup)
+    summary, all_of_them = summarize(run), metrics.goodput(run)
+    assert all_of_them.requests_per_second == summary.requests_per_second
+    assert all_of_them.num_requests == summary.num_served
+
+
+@given(setups(), st.floats(0, 30), st.floats(0, 3))
+def test_goodput_judges_each_request_by_its_own_ttft_and_tpot(setup, ttft_limit, tpot_limit):
+    run = simulate(setup)
+    good = [
+        one
+        for one in metrics.served(run)
+        if metrics.ttft(one) <= ttft_limit and not metrics.tpot(one) > tpot_limit
+    ]
+    assert metrics.goodput(run, ttft_limit, tpot_limit).num_requests == len(good)
 
 
 def test_when_nobody_was_served_every_rate_is_zero():
@@ -118,7 +158,10 @@ def test_when_nobody_was_served_every_rate_is_zero():
     assert (summary.num_served, summary.num_rejected, summary.num_steps) == (0, 1, 0)
     assert summary.requests_per_second == summary.slot_utilization == summary.mean_kv_usage == 0
     assert summary.memory_bound_share == summary.compute_bound_share == 0
-    assert summary.meeting(1.0, 1.0, run) == 0
+    assert summary.prefix_hit_rate == 0
+    assert metrics.goodput(run) == metrics.Goodput(0, 0.0, 0.0)
+    assert metrics.log_line(run, 1.0) == metrics.LogLine(0, 0, 0, 0, 0, 0)
+    assert metrics.rates(run, 1.0).generation_tokens_per_second.tolist() == [0]
 
 
 def test_time_is_split_between_the_two_bounds():
@@ -136,6 +179,170 @@ def test_kv_usage_counts_blocks_while_the_step_runs():
     summary = summarize(run)
     assert summary.peak_kv_usage == pytest.approx(0.3)
     assert summary.mean_kv_usage == pytest.approx(0.8 / 3)
+
+
+def test_steps_too_short_for_the_clock_to_tell_still_have_shares():
+    clock = SimpleClock(prefill_tokens_per_second=1e15, decode_seconds_per_step=1e-12)
+    run = simulate(Setup((request(0, 8, 3, arrival=1e6),), Chunked(), PLENTY, clock))
+    assert run.series.start_seconds.tolist() == run.series.end_seconds.tolist()
+    summary = summarize(run)
+    assert summary.mean_running == summary.memory_bound_share == 1
+    assert 0 < summary.mean_kv_usage <= summary.peak_kv_usage
+    assert summary.requests_per_second == 0  # of no time at all
+
+
+# -- a long sample -----------------------------------------------------------------------------
+
+
+def test_a_long_sample_is_kept_light_and_its_statistics_are_those_of_all_of_it():
+    values = np.random.default_rng(1).lognormal(size=123_457)
+    sample = Distribution.of(values)
+    assert len(sample.values) == metrics.THINNED
+    assert len(sample) == len(values)
+    assert sample.mean == np.mean(values)
+    assert sample.max == np.max(values)
+    for percent in (0, 0.1, 25, 50, 90, 99, 99.9):
+        assert sample.percentile(percent) == pytest.approx(np.percentile(values, percent))
+    assert sample.percentile(12.34) == pytest.approx(np.percentile(values, 12.34), rel=1e-3)
+
+
+def test_a_percentile_is_asked_for_between_0_and_100():
+    for percent in (-1, 101, math.nan):
+        with pytest.raises(SimError, match="percent_out_of_range"):
+            Distribution.of([1.0]).percentile(percent)
+
+
+@given(setups())
+def test_a_summary_is_made_of_what_each_request_went_through(setup):
+    run = simulate(setup)
+    summary, done = summarize(run), metrics.served(run)
+    for name, of_one in (
+        ("queue_time", metrics.queue_time),
+        ("ttft", metrics.ttft),
+        ("e2e", metrics.e2e),
+        ("tpot", metrics.tpot),
+    ):
+        each = [of_one(one) for one in done]
+        assert getattr(summary, name).values.tolist() == sorted(v for v in each if v == v)
+    gaps = [gap for one in done for gap in metrics.itl(one)]
+    assert summary.itl.values.tolist() == sorted(gaps)
+
+
+# -- prefix hits -------------------------------------------------------------------------------
+
+
+def test_the_hit_rate_counts_tokens_of_prompts():
+    """The second prompt finds both full blocks of the shared text; the third asks for another."""
+    asked = (
+        request(0, 10, 1, shared=8),
+        request(1, 20, 1, arrival=5.0, shared=8),
+        request(2, 10, 1, arrival=9.0, shared=8, text="other"),
+    )
+    setup = Setup(asked, Chunked(), PLENTY, SECOND)
+    assert summarize(simulate(setup)).prefix_hit_rate == 8 / 40
+    off = replace(setup, memory=replace(PLENTY, prefix_caching=False))
+    assert summarize(simulate(off)).prefix_hit_rate == 0
+
+
+def test_what_a_resumed_request_finds_of_its_own_is_no_hit():
+    setup = Setup((request(0, 8, 9), request(1, 8, 9)), Chunked(), Paged(8, 4), SECOND)
+    run, seen = simulate(setup), list(steps(setup))
+    assert run.num_preemptions > 0
+    again = [e for step in seen for e in step.events if isinstance(e, Admitted) and e.resumed]
+    assert max(event.hit_tokens for event in again) > 0
+    assert summarize(run).prefix_hit_rate == 0
+
+
+# -- over time ---------------------------------------------------------------------------------
+
+TWO_APART = Setup(
+    (request(0, 300, 3), request(1, 500, 2, arrival=7.5)), Chunked(4, 200), PLENTY, SECOND
+)
+
+
+def test_tokens_count_at_the_end_of_their_step_and_an_idle_server_counts_none():
+    """Steps end at 1, 2, 3, 4 and then, after a pause, at 8.5, 9.5, 10.5, 11.5."""
+    found = metrics.rates(simulate(TWO_APART), 2.0)
+    assert found.end_seconds.tolist() == [2, 4, 6, 8, 10, 12]
+    assert found.prompt_tokens_per_second.tolist() == [150, 0, 0, 0, 200, 50]
+    assert found.generation_tokens_per_second.tolist() == [0.5, 1, 0, 0, 0, 1]
+
+
+@given(setups(), st.sampled_from([0.01, 0.1, 0.3, 1.0, 7.0, 1e6]))
+def test_no_token_is_lost_between_windows(setup, window):
+    run = simulate(setup)
+    found, series = metrics.rates(run, window), run.series
+    prompt = np.sum(found.prompt_tokens_per_second) * window
+    generated = np.sum(found.generation_tokens_per_second) * window
+    assert prompt == pytest.approx(np.sum(series.prefill_tokens))
+    assert generated == pytest.approx(summarize(run).output_tokens)
+    last = np.max(series.end_seconds, initial=0.0)
+    assert found.end_seconds[-1] >= last
+    assert len(found.end_seconds) == 1 or found.end_seconds[-2] < last
+
+
+def test_without_hits_and_preemptions_the_prompt_rate_adds_up_to_the_prompts():
+    found = metrics.rates(simulate(TWO_APART), 0.5)
+    assert np.sum(found.prompt_tokens_per_second) * 0.5 == 300 + 500
+
+
+@pytest.mark.parametrize("window", [0.0, -1.0, math.inf, math.nan])
+def test_a_window_has_a_width(window):
+    with pytest.raises(SimError, match="window_not_positive"):
+        metrics.rates(simulate(TWO_APART), window)
+
+
+# -- the log line ------------------------------------------------------------------------------
+
+
+def test_the_log_line_by_hand():
+    memory = Paged(num_blocks=1 + 100, block_size=10, prefix_caching=True)
+    asked = (
+        request(0, 100, 3, shared=50),
+        request(1, 100, 3, arrival=0.5, shared=50),
+        request(2, 100, 3, arrival=0.5),
+    )
+    run = simulate(Setup(asked, Chunked(max_num_seqs=2), memory, SECOND))
+    # The second joins for the second step, the third for the fourth.
+    assert run.series.end_seconds.tolist() == [1, 2, 3, 4, 5, 6]
+    assert metrics.log_line(run, 0.0) == metrics.LogLine(0, 0, 1, 0, 0.10, 0)
+    assert metrics.log_line(run, 1.5) == metrics.LogLine(
+        prompt_tokens_per_second=100 / 10,
+        generation_tokens_per_second=1 / 10,
+        num_running=2,
+        num_waiting=1,
+        kv_usage=(11 + 10 - 5) / 100,
+        prefix_hit_rate=50 / 200,
+    )
+    at_the_end = metrics.log_line(run, 6.0)
+    assert (at_the_end.num_running, at_the_end.num_waiting, at_the_end.kv_usage) == (0, 0, 0)
+    assert at_the_end.generation_tokens_per_second == 9 / 10
+    assert at_the_end.prefix_hit_rate == pytest.approx(50 / 300)
+    # Ten seconds look back: the first step is out of sight at 11, all are at 16.
+    assert metrics.log_line(run, 11.0).generation_tokens_per_second == 8 / 10
+    assert metrics.log_line(run, 16.0).generation_tokens_per_second == 0
+
+
+def test_between_two_steps_nothing_runs_and_those_who_wait_are_counted():
+    setup = Setup(
+        (request(0, 8, 2), request(1, 8, 2, arrival=3.0)),
+        Dynamic(3, window_seconds=50.0),
+        PLENTY,
+        SECOND,
+    )
+    run = simulate(setup)
+    start = float(run.series.start_seconds[0])
+    line = metrics.log_line(run, start - 0.5)
+    assert (line.num_running, line.num_waiting, line.kv_usage) == (0, 2, 0)
+    assert metrics.log_line(run, start).num_running == 2
+
+
+def test_the_hit_rate_of_the_log_forgets_all_but_a_thousand_requests():
+    """Only the first one of a text misses it."""
+    asked = tuple(request(k, 10, 1, arrival=float(k), shared=8) for k in range(1001))
+    run = simulate(Setup(asked, Chunked(), PLENTY, SECOND))
+    rates = [metrics.log_line(run, at).prefix_hit_rate for at in (0.0, 1.0, 999.0, 1000.0)]
+    assert rates == [0, 8 / 20, 8 * 999 / 10_000, 8 / 10]
 
 
 # -- one request alone -----------------------------------------------------------------------
