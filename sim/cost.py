@@ -12,8 +12,25 @@ pace; a fixed rest (host work) comes on top.
 
 with q the tokens of a request in this step and `context` its length afterwards.  Source: Williams
 et al. 2009 (roofline); the efficiencies are fitted to measured runs for two GPUs, see `sim.specs`.
+
+Linear layers of 8 bit compute at the GPU's 8-bit peak where it has one; dequantized ones compute
+at `dequantization` of the bf16 speed.  Attention and head stay in bf16, whatever the KV format.
+
+Under tensor parallelism every number above is that of one GPU, and each layer ends its two halves
+with an all-reduce of tokens * hidden activations, which nothing overlaps.  As a ring on n GPUs:
+
+    all_reduce = 2 * layers * (latency + 2 (n - 1) / n * 2 * tokens * hidden / link bandwidth)
+
+Left out: the gathering of logits, and what kernels lose on smaller matrices.
+
+Neither formats nor tensor parallelism are calibrated, and this model cannot reproduce what has
+been reported of worse kernels and links: AWQ at half the decode speed of fp16 at batch 256
+(AutoAWQ issue 106), a W4A16 path 8 times slower (pytorch/ao issue 3496), FP8 KV that costs output
+(sglang pull request 19990), no gain from 4 GPUs (vLLM issue 1873), or far less than from 2
+(FastChat issue 2746).
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -22,12 +39,13 @@ import numpy as np
 
 from sim.errors import require
 from sim.scheduler.batch import Load
-from sim.specs import Efficiency, Gpu, Model
+from sim.specs import BF16, BF16_BYTES, Efficiency, Gpu, Model
 
 
 class StepTime(NamedTuple):
     """How long a step takes, and the two times of which the longer one counts (all in seconds).
 
+    `seconds` is that longer one and what nothing overlaps: the fixed rest and all-reduces.
     Arrays, [num_steps], for a stretch of steps; where all of them agree, one number.
     """
 
@@ -48,32 +66,53 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Roofline:
-    """`model` on `gpu`; `efficiency` replaces the GPU's own."""
+    """`model` on `tensor_parallel` times `gpu`; `efficiency` replaces the GPU's own.
+
+    Bytes and FLOPs are those of one GPU.
+
+    Raises:
+        SimError: as `Model.shard`.
+    """
 
     model: Model
     gpu: Gpu
     efficiency: Efficiency | None = None
+    tensor_parallel: int = 1
+
+    def __post_init__(self) -> None:
+        self.model.shard(self.tensor_parallel)  # raises where it cannot be split
 
     @property
     def used_efficiency(self) -> Efficiency:
         return self.efficiency or self.gpu.efficiency
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether efficiencies fitted on this GPU are used for what they were fitted on."""
+        own = self.efficiency is None and self.gpu.efficiency.calibrated
+        in_bf16 = self.model.weights == BF16 and self.model.kv_element_bytes == BF16_BYTES
+        return own and in_bf16 and self.tensor_parallel == 1
+
+    @cached_property
+    def shard(self) -> Model:
+        """The part of the model that one GPU holds."""
+        return self.model.shard(self.tensor_parallel)
+
+    # -- memory -----------------------------------------------------------------------------
 
     @cached_property
     def bytes_per_second(self) -> float:
         return self.gpu.bandwidth * self.used_efficiency.bandwidth
 
     @cached_property
-    def flops_per_second(self) -> float:
-        return self.gpu.peak_flops * self.used_efficiency.flops
+    def _bytes_always_read(self) -> float:
+        """Weights that every step reads, whatever its tokens: all but the experts."""
+        attention = self.shard.attention_parameters * self.shard.weights.bytes_per_parameter
+        return attention + self.shard.head_parameters * BF16_BYTES
 
     @cached_property
-    def _always_read(self) -> float:
-        """Parameters that every step reads, whatever its tokens: all but the experts."""
-        return self.model.attention_parameters + self.model.head_parameters
-
-    @cached_property
-    def _expert_parameters(self) -> int:
-        return self.model.expert_parameters
+    def _bytes_per_expert(self) -> float:
+        return self.shard.expert_parameters * self.shard.weights.bytes_per_parameter
 
     def weight_bytes(self, num_tokens: int) -> float:
         """Bytes of weights that `num_tokens` tokens read once; the input embedding is not read.
@@ -83,8 +122,7 @@ class Roofline:
         """
         model = self.model
         untouched = (1 - model.active_experts / model.experts) ** num_tokens
-        experts_read = model.experts * (1 - untouched)
-        return (self._always_read + experts_read * self._expert_parameters) * model.weight_bytes
+        return self._bytes_always_read + model.experts * (1 - untouched) * self._bytes_per_expert
 
     @property
     def decode_floor_seconds(self) -> float:
@@ -93,32 +131,69 @@ class Roofline:
 
     @cached_property
     def _kv_bytes_per_token(self) -> float:
-        return self.model.kv_bytes_per_token
+        return self.shard.kv_bytes_per_token
 
     def bytes_moved(self, load: Load) -> Any:
         return self.weight_bytes(load.num_tokens) + self._kv_bytes_per_token * load.kv_tokens
 
+    # -- compute ----------------------------------------------------------------------------
+
+    @cached_property
+    def flops_per_second(self) -> float:
+        """In bf16."""
+        return self.gpu.peak_flops * self.used_efficiency.flops
+
+    @cached_property
+    def linear_speedup(self) -> float:
+        """How many times as fast as in bf16 the linear layers compute."""
+        weights = self.model.weights
+        native = self.gpu.speedup(weights.arithmetic)
+        if weights.weight_only or native is None:
+            return self.used_efficiency.dequantization
+        return native
+
     @cached_property
     def _flops_per_unit(self) -> tuple[int, int, int]:
         """FLOPs of a token, of an attended pair, of a sampled token."""
-        model = self.model
+        shard = self.shard
         return (
-            2 * model.active_parameters,
-            4 * model.layers * model.q_heads * model.head_dim,
-            2 * model.head_parameters,
+            2 * shard.active_parameters,
+            4 * shard.layers * shard.q_heads * shard.head_dim,
+            2 * shard.head_parameters,
         )
 
-    def flops(self, load: Load) -> Any:
+    @cached_property
+    def _bf16_flops_per_unit(self) -> tuple[float, int, int]:
+        """The FLOPs that would take as long in bf16."""
         token, pair, sample = self._flops_per_unit
-        return token * load.num_tokens + pair * load.attended + sample * load.num_sampled
+        return token / self.linear_speedup, pair, sample
+
+    def flops(self, load: Load) -> Any:
+        return _total(self._flops_per_unit, load)
+
+    # -- both -------------------------------------------------------------------------------
+
+    @cached_property
+    def _all_reduces(self) -> tuple[float, float]:
+        """Seconds of a step's all-reduces: at least, and for each token."""
+        if self.tensor_parallel == 1:
+            return 0.0, 0.0
+        num, link = 2 * self.model.layers, self.gpu.link
+        sent = 2 * (self.tensor_parallel - 1) / self.tensor_parallel  # times what is added up
+        per_token = sent * self.model.hidden * BF16_BYTES / link.bandwidth
+        return num * link.all_reduce_seconds, num * per_token
+
+    def all_reduce_seconds(self, num_tokens: int) -> float:
+        """How long the GPUs only add up each other's results in a step; 0 on one GPU."""
+        least, per_token = self._all_reduces
+        return least + per_token * num_tokens
 
     def step_time(self, load: Load) -> StepTime:
         memory_seconds = self.bytes_moved(load) / self.bytes_per_second
-        compute_seconds = self.flops(load) / self.flops_per_second
+        compute_seconds = _total(self._bf16_flops_per_unit, load) / self.flops_per_second
+        rest = self.used_efficiency.fixed_seconds + self.all_reduce_seconds(load.num_tokens)
         longer = _longer(memory_seconds, compute_seconds)
-        return StepTime(
-            longer + self.used_efficiency.fixed_seconds, memory_seconds, compute_seconds
-        )
+        return StepTime(longer + rest, memory_seconds, compute_seconds)
 
 
 @dataclass(frozen=True)
@@ -129,7 +204,7 @@ class SimpleClock:
     so many prompt tokens that computing them at `prefill_tokens_per_second` takes longer.
 
     Raises:
-        SimError: `speed_not_positive`.
+        SimError: `speed_not_positive`, `speed_infinite`.
     """
 
     prefill_tokens_per_second: float
@@ -138,6 +213,7 @@ class SimpleClock:
     def __post_init__(self) -> None:
         for value in (self.prefill_tokens_per_second, self.decode_seconds_per_step):
             require(value > 0, "speed_not_positive", value=value)
+            require(value < math.inf, "speed_infinite", value=value)
 
     @classmethod
     def of_milliseconds(cls, prefill_tokens_per_second: float, decode_ms: float) -> "SimpleClock":
@@ -147,6 +223,11 @@ class SimpleClock:
         memory_seconds = self.decode_seconds_per_step
         compute_seconds = load.prompt_tokens / self.prefill_tokens_per_second
         return StepTime(_longer(memory_seconds, compute_seconds), memory_seconds, compute_seconds)
+
+
+def _total(per_unit: tuple[float, int, int], load: Load) -> Any:
+    token, pair, sample = per_unit
+    return token * load.num_tokens + pair * load.attended + sample * load.num_sampled
 
 
 def _longer(one: Any, other: Any) -> Any:

@@ -46,10 +46,23 @@ class Paged:
 
     @classmethod
     def beside(
-        cls, model: Model, gpu: Gpu, block_size: int = 16, prefix_caching: bool = True
+        cls,
+        model: Model,
+        gpu: Gpu,
+        block_size: int = 16,
+        prefix_caching: bool = True,
+        *,
+        tensor_parallel: int = 1,
+        memory_utilization: float = 0.9,
     ) -> "Paged":
-        """The pool that is left on a GPU beside the weights; see `num_kv_blocks`."""
-        blocks = num_kv_blocks(model, gpu, block_size=block_size)
+        """The pool that is left on each GPU beside the weights; see `num_kv_blocks`."""
+        blocks = num_kv_blocks(
+            model,
+            gpu,
+            block_size=block_size,
+            tensor_parallel=tensor_parallel,
+            memory_utilization=memory_utilization,
+        )
         return cls(blocks, block_size, prefix_caching)
 
     def open(self) -> "PagedMemory":
@@ -201,18 +214,21 @@ def num_kv_blocks(
     gpu: Gpu,
     *,
     block_size: int = 16,
+    tensor_parallel: int = 1,
     memory_utilization: float = 0.9,
     overhead_bytes: float = 1.24e9,
 ) -> int:
     """How many blocks fit beside the weights.
 
-    blocks = (memory * utilization - weights - overhead) // (block_size * KV bytes per token).
+    blocks = (memory * utilization - weights - overhead) // (block_size * KV bytes per token),
+    all on one GPU: under tensor parallelism a block lies on every GPU, with the heads of each.
     The default overhead (activations, graphs, context) was measured on one RTX 4090.
 
     Raises:
-        SimError: `model_does_not_fit` when fewer than two blocks are left.
+        SimError: `model_does_not_fit` when fewer than two blocks are left; as `Model.shard`.
     """
-    kv_bytes = gpu.memory_bytes * memory_utilization - model.memory_bytes - overhead_bytes
-    blocks = int(kv_bytes // (block_size * model.kv_bytes_per_token))
+    shard = model.shard(tensor_parallel)
+    kv_bytes = gpu.memory_bytes * memory_utilization - shard.memory_bytes - overhead_bytes
+    blocks = int(kv_bytes // (block_size * shard.kv_bytes_per_token))
     require(blocks >= 2, "model_does_not_fit", model=model.name, gpu=gpu.name)
     return blocks

@@ -15,6 +15,7 @@ CLOCKS: list[Clock] = [
     SimpleClock(prefill_tokens_per_second=1e12, decode_seconds_per_step=1.0),
     SimpleClock(prefill_tokens_per_second=40, decode_seconds_per_step=0.3),
     Roofline(MODELS["Llama-3.1-8B"], GPUS["RTX 4090"]),
+    Roofline(MODELS["Mixtral-8x7B"].in_format("fp8"), GPUS["H100 SXM"], tensor_parallel=2),
 ]
 
 

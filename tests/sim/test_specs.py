@@ -1,10 +1,12 @@
 """The tables say what data sheets and config files say."""
 
+from dataclasses import replace
+
 import pytest
 
 from sim import specs
 from sim.errors import SimError
-from sim.kv import num_kv_blocks
+from sim.kv import Paged, num_kv_blocks
 from sim.specs import GPUS, MODELS, Model
 
 # name -> KV bytes per token at 16 bit, parameters in units of 10^9
@@ -104,7 +106,101 @@ def test_a_model_by_hand():
     assert toy.linear_parameters == 2 * 16 + 2 * 8 + 3 * 32
     assert toy.parameters == toy.linear_parameters + 2 * 40
     assert toy.memory_bytes == 2 * toy.parameters
+    assert toy.in_format("int8").memory_bytes == toy.linear_parameters + 2 * 80
     assert toy.kv_bytes_per_token == 2 * 1 * 1 * 2 * 2  # K and V, 1 layer, 1 head, 2 numbers, 2 B
+
+
+# -- data types ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "gigabytes"),
+    [
+        ("Llama-3.1-8B", "int4", 5.73),
+        ("Llama-3.1-70B", "int4", 39.8),
+        ("Llama-3.1-8B", "fp8", 9.08),
+        ("Llama-3.1-70B", "fp8", 72.7),
+    ],
+)
+def test_a_quantized_model_weighs_what_published_checkpoints_weigh(name, weights, gigabytes):
+    """AWQ with groups of 128, FP8 per channel; embedding and head stay in bf16."""
+    model = MODELS[name].in_format(weights)
+    assert model.memory_bytes / 1e9 == pytest.approx(gigabytes, rel=0.002)
+
+
+def test_weights_and_kv_are_stored_independently():
+    model = MODELS["Llama-3.1-8B"]
+    assert model.in_format() == model
+    assert model.in_format("int4").kv_bytes_per_token == model.kv_bytes_per_token
+    assert model.in_format(kv="fp8").memory_bytes == model.memory_bytes
+    assert model.in_format("int4", kv="fp8").kv_bytes_per_token == model.kv_bytes_per_token / 2
+
+
+def test_formats_are_found_under_their_own_name_and_name_their_source():
+    assert list(specs.WEIGHT_FORMATS) == [each.name for each in specs.WEIGHT_FORMATS.values()]
+    assert all(weights.source for weights in specs.WEIGHT_FORMATS.values())
+    assert [name for name, each in specs.WEIGHT_FORMATS.items() if each.weight_only] == ["int4"]
+
+
+def test_fp8_arithmetic_begins_with_ada_and_hopper_and_int8_is_everywhere():
+    assert {name for name, gpu in GPUS.items() if not gpu.speedup("fp8")} == {
+        "A100 80G SXM",
+        "RTX A6000",
+    }
+    assert all(gpu.speedup("int8") for gpu in GPUS.values())
+
+
+@pytest.mark.parametrize("formats", [("int3", "bf16"), ("bf16", "int4")])
+def test_a_format_nobody_knows_is_an_error_with_those_that_are_known(formats):
+    with pytest.raises(SimError, match="format_unknown") as error:
+        MODELS["Llama-3.1-8B"].in_format(*formats)
+    assert error.value.values["value"] in formats
+    assert "fp8" in error.value.values["known"]
+
+
+# -- tensor parallelism ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(set(KNOWN_MODELS) - {"Qwen2.5-7B"}))
+@pytest.mark.parametrize("degree", specs.TENSOR_PARALLEL)
+def test_gpus_share_a_model_in_equal_parts(name, degree):
+    model = MODELS[name]
+    shard = model.shard(degree)
+    assert degree * shard.parameters == model.parameters
+    assert degree * shard.active_parameters == model.active_parameters
+    assert degree * shard.kv_bytes_per_token == model.kv_bytes_per_token
+
+
+def test_more_gpus_than_kv_heads_hold_copies():
+    qwen = MODELS["Qwen2.5-7B"]
+    assert [qwen.kv_heads_per_gpu(degree) for degree in (1, 2, 4, 8)] == [4, 2, 1, 1]
+    four, eight = (replace(qwen, q_heads=32).shard(degree) for degree in (4, 8))
+    assert four.kv_bytes_per_token == eight.kv_bytes_per_token == 2 * 28 * 1 * 128 * 2
+    assert 8 * eight.parameters > replace(qwen, q_heads=32).parameters  # K and V projections
+
+
+def test_28_query_heads_cannot_be_dealt_to_8_gpus():
+    with pytest.raises(SimError, match="heads_not_divisible") as error:
+        MODELS["Qwen2.5-7B"].shard(8)
+    expected = {"model": "Qwen2.5-7B", "value": 8, "q_heads": 28, "kv_heads": 4}
+    assert error.value.values == expected
+
+
+def test_kv_heads_are_dealt_out_or_copied_evenly_or_not_at_all():
+    odd = replace(MODELS["Llama-3.1-8B"], kv_heads=6)
+    assert odd.shard(2).kv_heads == 3
+    for degree in (4, 8):
+        with pytest.raises(SimError, match="heads_not_divisible"):
+            odd.shard(degree)
+
+
+@pytest.mark.parametrize("degree", [0, 3, -1, 16, float("nan")])
+def test_a_degree_that_is_not_offered_is_an_error(degree):
+    with pytest.raises(SimError, match="tensor_parallel_unknown"):
+        MODELS["Llama-3.1-8B"].shard(degree)
+
+
+# -- room for KV -----------------------------------------------------------------------------
 
 
 def test_the_pool_of_the_measured_4090_is_2588_blocks_within_3_percent():
@@ -123,3 +219,42 @@ def test_a_model_too_large_for_the_gpu_is_an_error_with_its_name():
         num_kv_blocks(MODELS["Llama-3.1-70B"], GPUS["RTX 4090"])
     assert error.value.code == "model_does_not_fit"
     assert error.value.values == {"model": "Llama-3.1-70B", "gpu": "RTX 4090"}
+
+
+def test_llama_3_1_70b_fits_four_h100_and_its_blocks_by_hand():
+    model, gpu = MODELS["Llama-3.1-70B"], GPUS["H100 SXM"]
+    free = 80 * 2**30 * 0.9 - model.parameters * 2 / 4 - 1.24e9
+    blocks = num_kv_blocks(model, gpu, tensor_parallel=4)
+    assert blocks == free // (16 * 327_680 / 4) == 31_122
+    assert Paged.beside(model, gpu, tensor_parallel=4).num_blocks == blocks
+    with pytest.raises(SimError, match="model_does_not_fit"):
+        num_kv_blocks(model, gpu)
+
+
+def test_copied_kv_heads_leave_no_more_room_than_half_the_gpus_but_for_the_weights():
+    model, gpu = replace(MODELS["Qwen2.5-7B"], q_heads=32), GPUS["L4"]
+    four, eight = (num_kv_blocks(model, gpu, tensor_parallel=degree) for degree in (4, 8))
+    gained = (model.shard(4).memory_bytes - model.shard(8).memory_bytes) / (16 * 14_336)
+    assert eight - four == pytest.approx(gained, abs=1)
+
+
+def test_8_bit_kv_doubles_the_tokens_that_fit():
+    model, gpu = MODELS["Llama-3.1-8B"], GPUS["RTX 4090"]
+    assert num_kv_blocks(model.in_format(kv="fp8"), gpu) in (
+        2 * num_kv_blocks(model, gpu),
+        2 * num_kv_blocks(model, gpu) + 1,
+    )
+
+
+def test_lighter_weights_leave_the_room_they_gave_up():
+    model, gpu = MODELS["Llama-3.1-8B"], GPUS["RTX 4090"]
+    int4 = model.in_format("int4")
+    gained = (model.memory_bytes - int4.memory_bytes) / (16 * model.kv_bytes_per_token)
+    assert num_kv_blocks(int4, gpu) - num_kv_blocks(model, gpu) == pytest.approx(gained, abs=1)
+
+
+def test_more_of_the_memory_means_more_blocks():
+    model, gpu = MODELS["Llama-3.1-8B"], GPUS["RTX 4090"]
+    usual, more = Paged.beside(model, gpu), Paged.beside(model, gpu, memory_utilization=0.95)
+    gained = 0.05 * gpu.memory_bytes / (16 * model.kv_bytes_per_token)
+    assert more.num_blocks - usual.num_blocks == pytest.approx(gained, abs=1)
