@@ -290,6 +290,7 @@ def error(problem: SimError) -> str:
         ),
         "present": tr("一个值", "a value"),
     }.get(str(values.get("expected")), str(values.get("expected", "")))
+    known = tr("、", ", ").join(map(str, values.get("known", ())))  # type: ignore[call-overload]
     of_format = _trace_formats([str(values["format"])] if "format" in values else [])
     of_formats = _trace_formats(values.get("formats", ()))  # type: ignore[arg-type]
     separator = (
@@ -365,6 +366,26 @@ def error(problem: SimError) -> str:
             "换一个更小的模型或显存更大的 GPU。",
             f"The weights of {values.get('model')} leave no room for KV on {values.get('gpu')}. "
             "Choose a smaller model or a GPU with more memory.",
+        ),
+        "heads_not_divisible": tr(
+            f"{values.get('model')} 有 {values.get('q_heads')} 个查询头、"
+            f"{values.get('kv_heads')} 个 KV 头，无法均分到 {value} 张 GPU 上。"
+            "换一个张量并行度。",
+            f"{values.get('model')} has {values.get('q_heads')} query heads and "
+            f"{values.get('kv_heads')} KV heads, which cannot be shared out evenly among "
+            f"{value} GPUs. Choose another tensor parallel degree.",
+        ),
+        "tensor_parallel_unknown": tr(
+            f"张量并行度是 {value}，应为其中之一：{known}。",
+            f"The tensor parallel degree is {value}; expected one of {known}.",
+        ),
+        "format_unknown": tr(
+            f"不认识数据格式“{value}”，应为其中之一：{known}。",
+            f"“{value}” is not a known data type; expected one of {known}.",
+        ),
+        "speed_infinite": tr(
+            "速度和时间应为有限的数，不能是无穷大。",
+            "Speeds and times must be finite; infinity was given.",
         ),
         "no_progress": tr(
             f"没有进展：队首的请求 {values.get('request_id')} 永远等不到足够的 KV 块。",

@@ -222,11 +222,15 @@ def codes():
 # What a reader can bring about with the controls of a page or with a file.
 REACHABLE: dict[str, dict[str, object]] = {
     "cv_out_of_range": {"value": -2, "lowest": 0.01, "highest": 100.0},
+    "format_unknown": {"value": "int3", "known": ("bf16", "int4")},
+    "heads_not_divisible": {"model": "Qwen2.5-7B", "value": 8, "q_heads": 28, "kv_heads": 4},
     "length_range_empty": {"low": 9, "high": 4},
     "model_does_not_fit": {"model": "Llama-3.1-70B", "gpu": "RTX 4090"},
     "no_progress": {"request_id": 3, "num_tokens": 9, "seconds": 1.0},
     "p99_out_of_range": {"mean": 9, "p99": 1},
     "seed_negative": {"value": -7},
+    "speed_infinite": {},
+    "tensor_parallel_unknown": {"value": 3, "known": (1, 2, 4, 8)},
     "trace_all_failed": {"value": 31},
     "trace_ambiguous": {"line": 2, "formats": ("azure", "plain")},
     "trace_bad_value": {"line": 7, "column": "ContextTokens", "value": "x", "expected": "count"},
@@ -258,6 +262,16 @@ def test_an_error_a_reader_can_cause_says_what_is_wrong_and_where(read, code, na
     for key in ("line", "column", "value", "gpu", "model", "low", "high", "lowest", "highest"):
         assert str(REACHABLE[name].get(key, "")) in said
     assert said.endswith(("。", "."))
+
+
+@both_languages
+def test_what_cannot_be_chosen_is_told_what_can(read, code):
+    read(code)
+    listed = {"zh": "bf16、int4", "en": "bf16, int4"}[code]
+    assert listed in notes.error(SimError("format_unknown", **REACHABLE["format_unknown"]))
+    said = notes.error(SimError("heads_not_divisible", **REACHABLE["heads_not_divisible"]))
+    assert "28" in said
+    assert "4 KV" in said or "4 个 KV" in said
 
 
 @both_languages
