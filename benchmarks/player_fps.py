@@ -2,8 +2,8 @@
 
 `python -m benchmarks.player_fps` starts a page with one player, plays it to the end at 30 steps/s
 (the rate we promise) and at 60 (the rate of the screen), watches its step change and prints one
-JSON line.  `--painter timeline` plays 40 lanes of a timeline instead of 40 slots.  The same file is
-that page when Streamlit runs it.
+JSON line for each painter: slots, timeline.  `--painter timeline` measures that one alone.  The
+same file is that page when Streamlit runs it.
 """
 
 import argparse
@@ -110,12 +110,17 @@ def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--painter", choices=BUSY, default="slots")
-    painter = parser.parse_args().painter
+    parser.add_argument("--painter", choices=BUSY, action="append")
+    painters = parser.parse_args().painter or list(BUSY)
     set_log_level("error")  # no session here, and none needed
     with serving(__file__) as address:
-        asked, flat_out = watch_runs(f"{address}/?painter={painter}", (1, 2))
-    result = {
+        for painter in painters:
+            print(json.dumps(measure(address, painter)))
+
+
+def measure(address: str, painter: str) -> dict[str, object]:
+    asked, flat_out = watch_runs(f"{address}/?painter={painter}", (1, 2))
+    return {
         "painter": painter,
         "updates_per_s": per_second(asked),
         "p95_gap_ms": round(float(np.percentile(asked, 95)), 1),
@@ -123,7 +128,6 @@ def main() -> None:
         "flat_out_updates_per_s": per_second(flat_out),
         "flat_out_p95_gap_ms": round(float(np.percentile(flat_out, 95)), 1),
     }
-    print(json.dumps(result))
 
 
 def per_second(gaps: np.ndarray) -> float:

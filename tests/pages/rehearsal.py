@@ -219,17 +219,27 @@ def _place(places: list[Any], text: str) -> Any:
 TINY = Setup(workload.of_lengths((2,)), scheduler.Static(1), Paged(64), SimpleClock(1_000, 1.0))
 
 
-DRAWING = {frames: ["slot_frames"], pictures: ["shared_step", "slot_shares", "timeline", "load"]}
+DRAWING = {
+    frames: ["slot_frames", "request_timeline", "step_timeline"],
+    pictures: ["shared_step", "slot_shares", "timeline", "load"],
+}
+RUNS = ("run", "summary", "steps", "step", "grid")
 
 
 @contextmanager
 def _stand_in_runs() -> Iterator[None]:
     """Every run is the same tiny one: what an act asks for does not depend on what it gets."""
-    run, summary, step = runs.run(TINY), runs.summary(TINY), runs.step(TINY, 1)
-    grid = slots.slot_grid(TINY, 1.0)
+    results: dict[str, Any] = {
+        "run": runs.run(TINY),
+        "summary": runs.summary(TINY),
+        "steps": runs.steps(TINY),
+        "step": runs.step(TINY, 1),
+        "grid": slots.slot_grid(TINY, 1.0),
+    }
     with ExitStack() as patches:
-        for name, result in {"run": run, "summary": summary, "step": step, "grid": grid}.items():
-            patches.enter_context(mock.patch.object(runs, name, mock.Mock(return_value=result)))
+        for name in RUNS:
+            stand_in = mock.Mock(return_value=results[name])
+            patches.enter_context(mock.patch.object(runs, name, stand_in))
         for module, names in DRAWING.items():
             for name in names:
                 patches.enter_context(mock.patch.object(module, name))
@@ -248,7 +258,7 @@ def _written_down(played: Played) -> Iterator[None]:
 
         return note
 
-    computed = {name: noting(getattr(runs, name)) for name in ("run", "summary", "step", "grid")}
+    computed = {name: noting(getattr(runs, name)) for name in RUNS}
     with ExitStack() as patches:
         for name, compute in computed.items():
             patches.enter_context(mock.patch.object(runs, name, compute))
