@@ -13,6 +13,7 @@ Reading order; imports point up this list, never back:
     cost         how long a step takes
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
-    metrics      TTFT, ITL, TPOT, throughput
+    metrics      TTFT, ITL, TPOT, throughput, goodput; over time
+    sweep        one knob through many values, and where the knee is
     replay       ours against records of the real engines
 """
