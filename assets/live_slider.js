@@ -10,7 +10,8 @@
 const LOST_MS = 1000; // without an answer: say it again
 const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"];
 
-let setStateValue = null; // of Streamlit
+let page = null; // what Streamlit handed over: { parentElement, setStateValue }
+let life = null; // aborted when the component goes
 let answer = { answered: 0, moving: false, sliders: [] };
 let number = 0; // of the last request
 let waiting = false; // for its answer
@@ -19,11 +20,15 @@ let unsaid = null; // what is to be said next
 let patient = false; // Streamlit itself is telling the server that the slider was let go
 let timer = 0;
 let hand = null; // on which slider: { widget, input, from, by }
-let life = null;
 
 export default function liveSlider(component) {
-  setStateValue = component.setStateValue;
-  if (life) return stop;
+  if (page?.parentElement !== component.parentElement) start(component.parentElement);
+  page = component;
+  return () => page?.parentElement === component.parentElement && stop();
+}
+
+function start(parentElement) {
+  stop(); // the component of the page before may go only after this one has come
   life = new AbortController();
   const on = (event, action) => addEventListener(event, action, { capture: true, signal: life.signal });
   on("pointerdown", (event) => takeHold(event.target, "pointer"));
@@ -32,10 +37,9 @@ export default function liveSlider(component) {
   on("keydown", pressed);
   on("keyup", (event) => KEYS.includes(event.key) && letGo("key"));
   on("focusout", (event) => letGo("key", event.relatedTarget));
-  const place = component.parentElement.host.closest(".st-key-live-answer");
+  const place = parentElement.host.closest(".st-key-live-answer");
   reader.observe(place, { subtree: true, childList: true, characterData: true });
   read(place);
-  return stop;
 }
 
 function stop() {
@@ -43,7 +47,7 @@ function stop() {
   reader.disconnect();
   watcher.disconnect();
   clearTimeout(timer);
-  [life, hand, unsaid, waiting] = [null, null, null, false];
+  [page, life, hand, unsaid, waiting] = [null, null, null, null, false];
 }
 
 // --- the hand ------------------------------------------------------------------------------------------------------
@@ -105,7 +109,7 @@ function send() {
   unsaid = null;
   waiting = true;
   number += 1;
-  setStateValue("hand", { number, ...said });
+  page.setStateValue("hand", { number, ...said });
   again();
 }
 

@@ -346,9 +346,9 @@ class Chapter:
         """Draw all parts that follow a slider.  A fragment: a drag runs it again, alone."""
         if not self.rehearses:
             self.rehearses, self._num_leading = True, len(self._leading)
-        elif live.has_news():
+        elif live.held():
             self._rehearse(act)
-        else:  # something in here has moved that the whole page should know, as a player's step
+        else:  # the slider was let go, or something in here has moved, as a player's step
             st.rerun()
         for draw in self._leading:
             draw()

@@ -31,7 +31,6 @@ class _Session:
 
     def __init__(self) -> None:
         self.sliders: dict[str, tuple[str, At]] = {}  # widget -> its control; of the page
-        self.num_answered = 0  # the newest message that a run has answered
         self.num_done = 0  # the newest message when a slider was let go
 
 
@@ -56,11 +55,6 @@ def let_go() -> None:
     _session().num_done = _hand()["number"]
 
 
-def has_news() -> bool:
-    """True when the browser has said something of a hand that no run has answered."""
-    return bool(_hand()["number"] > _session().num_answered)
-
-
 def held() -> dict[str, Any]:
     """The control under the hand and the value there; empty when there is no hand on any."""
     hand, session = _hand(), _session()
@@ -74,12 +68,10 @@ def held() -> dict[str, Any]:
 
 def mount() -> None:
     """Answer the browser.  The last thing a run does: the answer asks for the next place."""
-    session = _session()
-    session.num_answered = _hand()["number"]
     answer = {
-        "answered": session.num_answered,
+        "answered": _hand()["number"],
         "moving": bool(held()),
-        "sliders": list(session.sliders),
+        "sliders": list(_session().sliders),
     }
     component = st.components.v2.component("live_slider", html="<span hidden></span>", js=_script())
     with st.container(key="live-answer"):
