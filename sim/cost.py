@@ -17,7 +17,8 @@ Linear layers of 8 bit compute at the GPU's 8-bit peak where it has one; dequant
 at `dequantization` of the bf16 speed.  Attention and head stay in bf16, whatever the KV format.
 
 Under tensor parallelism every number above is that of one GPU, and each layer ends its two halves
-with an all-reduce of tokens * hidden activations, which nothing overlaps.  As a ring on n GPUs:
+with an all-reduce of tokens * hidden bf16 activations.  Nothing overlaps it, so it is added to
+`seconds`.  As a ring on n GPUs, with the link of `sim.specs`:
 
     all_reduce = 2 * layers * (latency + 2 (n - 1) / n * 2 * tokens * hidden / link bandwidth)
 
@@ -25,8 +26,8 @@ Left out: the gathering of logits, and what kernels lose on smaller matrices.
 
 Neither formats nor tensor parallelism are calibrated, and this model cannot reproduce what has
 been reported of worse kernels and links: AWQ at half the decode speed of fp16 at batch 256
-(AutoAWQ issue 106), a W4A16 path 8 times slower (pytorch/ao issue 3496), FP8 KV that costs output
-(sglang pull request 19990), no gain from 4 GPUs (vLLM issue 1873), or far less than from 2
+(AutoAWQ issue 106), a W4A16 path 8 times slower (pytorch/ao issue 3496), FP8 KV with fewer
+tokens/s (sglang pull request 19990), no gain from 4 GPUs (vLLM issue 1873), or a loss against 2
 (FastChat issue 2746).
 """
 
