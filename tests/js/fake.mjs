@@ -53,7 +53,7 @@ export function sentTimeline(changes = {}) {
       end: 0.01,
       at: quanta([2, 5, 10]),
       owners: ["A", ""],
-      spans: packed(Uint16Array.from([0, 0, 1])), // the lane of each span
+      lanes: packed(Uint16Array.from([0, 0, 1])), // the lane of each span
       starts: quanta([0, 4, 2]),
       ends: quanta([2, 8, 6]),
       kinds: packed(Uint8Array.from([0, 0, 1])),

@@ -46,7 +46,7 @@ def numbers(text, kind):
 def test_spans_travel_lane_by_lane_in_the_order_of_their_starts():
     payload = player.encode(timeline())
     picture, texts = payload["picture"], payload["texts"]
-    assert numbers(picture["spans"], "<u2") == [0, 0, 1]
+    assert numbers(picture["lanes"], "<u2") == [0, 0, 1]
     assert numbers(picture["kinds"], "u1") == [0, 0, 1]
     assert [state["name"] for state in payload["states"]] == ["launch", "kernel"]
     starts = np.array(numbers(picture["starts"], "<u4")) / QUANTA * picture["end"]

@@ -78,7 +78,7 @@ class Timeline(Frames):
             "end": self.end,
             "at": self._quanta(self.at),
             "owners": owners,
-            "spans": packed(np.array([span.lane for span in spans]), "<u2"),
+            "lanes": packed(np.array([span.lane for span in spans]), "<u2"),
             "starts": self._quanta([span.start for span in spans]),
             "ends": self._quanta([span.end for span in spans]),
             "kinds": packed(np.array([meanings.index(span.kind) for span in spans]), "u1"),
@@ -101,7 +101,6 @@ class Timeline(Frames):
             "axis_time": tr("时间（{unit}）", "Time ({unit})"),
             "column_spans": tr("时间线上", "On the timeline"),
             "nothing": tr("没有活动", "nothing going on"),
-            "lane_keys": tr("上下方向键换一行", "up and down arrows change the lane"),
         }
 
     def take(self, steps: np.ndarray) -> Self:

@@ -24,9 +24,10 @@ export function decode({ picture, texts }) {
   const positions = seconds(picture.at);
   const [starts, ends] = [seconds(picture.starts), seconds(picture.ends)];
   const kinds = numbersFromBase64(picture.kinds, Uint8Array);
-  const [places, whose, said] = [picture.spans, picture.whose, texts.said].map((text) => numbersFromBase64(text, Uint16Array));
+  const indices = (text) => numbersFromBase64(text, Uint16Array);
+  const [whose, said] = [indices(picture.whose), indices(texts.said)];
   const rows = texts.lanes.map(() => []);
-  places.forEach((lane, i) => {
+  indices(picture.lanes).forEach((lane, i) => {
     const span = { lane, start: starts[i], end: ends[i], state: kinds[i] };
     rows[lane].push({ ...span, owner: picture.owners[whose[i]], label: texts.labels[said[i]] });
   });
@@ -51,7 +52,7 @@ export function statesThatOccur(frames) {
 // --- places --------------------------------------------------------------------------------------------------------
 
 // `linked`: the frames of all players on the same clock; their axes stand exactly above each other.
-export function layout(frames, { width, room, size, widthOf, linked = [frames], end = frames.end }) {
+export function layout(frames, { width, room, size, widthOf, linked = [frames] }) {
   const axisWord = axisTitle(frames);
   const names = linked.flatMap((each) => each.lanes);
   const gutter = Math.max(widthOf(axisWord), ...names.map(widthOf)) + 10;
@@ -67,7 +68,7 @@ export function layout(frames, { width, room, size, widthOf, linked = [frames], 
   const rowHeight = Math.min(Math.max(fits, Math.round(size * LEAST_ROW)), Math.round(size * LARGEST_ROW));
   const axis = top + frames.lanes.length * rowHeight + 3;
   const scrub = { from: left, span: right - left };
-  return { width, height: axis + axisHeight, left, right, top, rowHeight, axis, axisHeight, size, end, scrub };
+  return { width, height: axis + axisHeight, left, right, top, rowHeight, axis, axisHeight, size, scrub };
 }
 
 function axisTitle(frames) {
