@@ -233,7 +233,7 @@ class Chapter:
                     label, type=list(types), key=f"{self.here.stem}-{key}", on_change=state.moved
                 )
             self._answers[key] = given.getvalue() if given else None
-        return cast(bytes | None, self._answers[key])
+        return cast(bytes | None, self._answers.get(key))
 
     @_stands_still
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
@@ -291,7 +291,7 @@ class Chapter:
     ) -> predict.Prediction:
         """Ask the reader for a guess, beside the figure in its starting state."""
         if self.rehearses:
-            return cast(predict.Prediction, self._answers[key])
+            return cast(predict.Prediction, self._answers.get(key, predict.Prediction("not_asked")))
         if not self.large:
             place = self._at.text
         elif predict.standing(key) == "open":

@@ -2,7 +2,19 @@
 
 import pytest
 
-from tests.ui.visits import BATCHING, address, data_of, go, links, opened, press, text_of
+from tests.ui.visits import (
+    BATCHING,
+    SIMULATOR,
+    address,
+    data_of,
+    drag,
+    go,
+    links,
+    opened,
+    press,
+    text_of,
+)
+from ui import pictures
 
 ACTS = ["hook", "compare", "shapes", "sandbox", "dynamic", "check"]
 
@@ -63,6 +75,26 @@ def test_the_same_address_gives_the_same_numbers_in_either_language():
     ]
     assert pictures[0]["id"] == pictures[1]["id"]
     assert pictures[0]["notes"] != pictures[1]["notes"]
+
+
+def test_the_first_figure_follows_a_slider_while_it_is_dragged_and_nothing_else_is_sent():
+    app = drag(opened(BATCHING, part="sandbox", lang="en"), "slots", 9)
+    there = opened(BATCHING, part="sandbox", lang="en", slots=9)
+    assert data_of(app, "step_player")["id"] == data_of(there, "step_player")["id"]
+    assert text_of(app) == ""
+    assert list(app.get("plotly_chart")) == list(app.slider) == []
+    assert address(app) == {"part": "sandbox", "lang": "en"}
+
+
+def test_cards_follow_a_slider_too_and_what_stands_still_is_not_even_computed(monkeypatch):
+    app = opened(SIMULATOR, part="explore", lang="en")
+    cards = [card.value for card in app.metric]
+    monkeypatch.setattr(pictures, "load", None)  # the second figure
+    drag(app, "rate", 10)
+    assert [card.value for card in app.metric] != cards
+    monkeypatch.undo()
+    there = opened(SIMULATOR, part="explore", lang="en", rate=20)
+    assert [card.value for card in app.metric] == [card.value for card in there.metric]
 
 
 def test_a_result_stands_folded_while_its_question_is_open():

@@ -1,9 +1,11 @@
 """Verbs for tests of the frame under AppTest: open a page at an address, read what stands there."""
 
 import json
+from functools import partial
 from typing import Any
+from unittest import mock
 
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from tests.chapters import ROOT
 
@@ -30,6 +32,25 @@ def go(app: AppTest, **query: object) -> AppTest:
 
 def press(app: AppTest, key: str) -> AppTest:
     app.button(key=key).click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def drag(app: AppTest, control: str, place: float, number: int = 1) -> AppTest:
+    """A hand is at a place of a slider: what follows it runs, and is all that stands there then."""
+    (component,) = [
+        part.proto
+        for part in app.get("bidi_component")
+        if part.proto.component_name == "live_slider"
+    ]
+    widget = f"{app.session_state['_page']}:{control}"
+    hand = {"number": number, "widget": widget, "place": place, "held": True}
+    states = app._tree.get_widget_states()
+    states.widgets.add(id=component.id, json_value=json.dumps({"hand": hand}))
+    fragments = list(app._fragment_storage._fragments)
+    fragment_run = partial(local_script_runner.RerunData, fragment_id_queue=fragments)
+    with mock.patch.object(local_script_runner, "RerunData", fragment_run):
+        app._run(states)
     assert not app.exception, app.exception
     return app
 
