@@ -83,7 +83,7 @@ class Roofline:
     def __post_init__(self) -> None:
         self.model.shard(self.tensor_parallel)  # raises where it cannot be split
 
-    @property
+    @cached_property
     def used_efficiency(self) -> Efficiency:
         return self.efficiency or self.gpu.efficiency
 
@@ -122,6 +122,8 @@ class Roofline:
         each token takes k, n * (1 - (1 - k/n)^T) are expected.
         """
         model = self.model
+        if model.experts == 1:
+            return self._bytes_always_read + self._bytes_per_expert
         untouched = (1 - model.active_experts / model.experts) ** num_tokens
         return self._bytes_always_read + model.experts * (1 - untouched) * self._bytes_per_expert
 
@@ -192,7 +194,9 @@ class Roofline:
     def step_time(self, load: Load) -> StepTime:
         memory_seconds = self.bytes_moved(load) / self.bytes_per_second
         compute_seconds = _total(self._bf16_flops_per_unit, load) / self.flops_per_second
-        rest = self.used_efficiency.fixed_seconds + self.all_reduce_seconds(load.num_tokens)
+        rest = self.used_efficiency.fixed_seconds
+        if self.tensor_parallel > 1:
+            rest += self.all_reduce_seconds(load.num_tokens)
         longer = _longer(memory_seconds, compute_seconds)
         return StepTime(longer + rest, memory_seconds, compute_seconds)
 

@@ -167,14 +167,15 @@ class _Served:
     """The served requests of a run as columns, [num_served] each."""
 
     def __init__(self, run: Run):
-        records = served(run)
-        tokens = [record.token_seconds for record in records]
-        self.arrival = _column([record.request.arrival_seconds for record in records])
-        self.scheduled = _column([record.scheduled_seconds for record in records])
-        self.prompt_tokens = _column([record.request.prompt_tokens for record in records])
-        self.hit_tokens = _column([record.hit_tokens for record in records])
-        self.output_tokens = np.array([len(seconds) for seconds in tokens], dtype=int)
-        self.token_seconds = np.concatenate(tokens) if tokens else np.zeros(0)  # of all requests
+        is_served = ~np.isnan(run.scheduled_seconds)
+        arrival = [request.arrival_seconds for request in run.requests]
+        prompt_tokens = [request.prompt_tokens for request in run.requests]
+        self.arrival = np.array(arrival)[is_served]
+        self.scheduled = run.scheduled_seconds[is_served]
+        self.prompt_tokens = np.array(prompt_tokens)[is_served]
+        self.hit_tokens = run.hit_tokens[is_served]
+        self.output_tokens = run.num_tokens[is_served]
+        self.token_seconds = run.token_seconds  # of all requests
         self._after = np.cumsum(self.output_tokens)
         self.first = self.token_seconds[self._after - self.output_tokens]
         self.last = self.token_seconds[self._after - 1]
@@ -198,18 +199,11 @@ class _Served:
         return np.delete(np.diff(self.token_seconds), self._after[:-1] - 1)
 
 
-def _column(values: list) -> np.ndarray:
-    return np.array(values, dtype=float)
-
-
 def summarize(run: Run) -> Summary:
     """All metrics of a run."""
     done, series = _Served(run), run.series
     duration = done.duration_seconds
-    output_tokens, prompt_tokens = (
-        int(np.sum(done.output_tokens)),
-        float(np.sum(done.prompt_tokens)),
-    )
+    output_tokens, prompt_tokens = int(np.sum(done.output_tokens)), int(np.sum(done.prompt_tokens))
     busy = series.end_seconds - series.start_seconds  # [num_steps]
     memory_bound = _share(busy, series.memory_bound)
     return Summary(
@@ -219,7 +213,7 @@ def summarize(run: Run) -> Summary:
         tpot=Distribution.of(done.tpot[done.output_tokens > 1]),
         e2e=Distribution.of(done.last - done.arrival),
         num_served=len(done),
-        num_rejected=len(run.records) - len(done),
+        num_rejected=len(run.requests) - len(done),
         num_preemptions=run.num_preemptions,
         duration_seconds=duration,
         num_steps=len(busy),
@@ -262,7 +256,7 @@ def goodput(
     in_time = done.first - done.arrival <= ttft_seconds
     fluent = ~(done.tpot > tpot_seconds)  # true for NaN
     good = int(np.sum(in_time & fluent))
-    return Goodput(good, _rate(good, done.duration_seconds), _rate(good, len(run.records)))
+    return Goodput(good, _rate(good, done.duration_seconds), _rate(good, len(run.requests)))
 
 
 # -- over time --------------------------------------------------------------------------------
@@ -270,8 +264,10 @@ def goodput(
 
 @dataclass(frozen=True)
 class Rates:
-    """Tokens per second over time, in windows of equal width: the k-th one ends at, and includes,
-    `end_seconds[k]`.  Every array is [num_windows]; windows without work are 0.
+    """Tokens per second over time, in windows of equal width; every array is [num_windows].
+
+    The k-th window ends at, and includes, `end_seconds[k]`; the last may reach beyond the run.
+    Windows without work are 0.
 
     A step's tokens count at its end, as they reach the user.  Prompt tokens are those that prefill
     computed: hits in the prefix cache are not among them, what a preempted request computes again

@@ -4,22 +4,26 @@ Two things make it fast, and neither changes a result.  Those who decode are adv
 (`sim.scheduler.decoding`), and a stretch of steps in which nobody comes or goes is timed in one
 go: the same float64 expression on arrays, added up in the same order.  Where the group cannot stand
 for its members (blocks run out, the budget does not reach all of them, a static batch holds rows
-that are done) the policy is asked about every request, as in `steps`.
+that are done) the policy is asked about every request, as in `steps`.  The usual kind of step is
+written out once more in `plain`.
 """
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import deque
 
 import numpy as np
 
+from sim.engine import plain
 from sim.engine.inbox import Inbox, refusal
-from sim.engine.ledger import Ledger, Line
+from sim.engine.ledger import Ledger
 from sim.engine.run import Run
 from sim.engine.setup import Setup
 from sim.engine.steps import advance, wake_up
 from sim.request import Sequence
-from sim.scheduler import Batch, Decoding, Load
+from sim.scheduler import Batch, Chunked, Decoding, Load
+
+WORTH_ARRAYS = 12  # steps; fewer are timed one by one
 
 
 def simulate(setup: Setup) -> Run:
@@ -28,13 +32,16 @@ def simulate(setup: Setup) -> Run:
     Raises:
         SimError: `no_progress` when requests wait that can never be scheduled.
     """
-    server = _Server(setup)
+    server = Server(setup)
+    policy = setup.policy
     while server.inbox or server.waiting or server.running:
+        if isinstance(policy, Chunked) and policy.is_plain:
+            plain.serve(server, policy)
         server.move_on()
     return server.ledger.close()
 
 
-class _Server:
+class Server:
     """The state of a run between two steps."""
 
     def __init__(self, setup: Setup):
@@ -52,12 +59,12 @@ class _Server:
     def move_on(self) -> None:
         """One step, or a stretch of steps that differ in nothing but their contexts."""
         while self.inbox.next_seconds <= self.now:
-            self._arrive()
+            self.arrive()
         batch = self._choose()
-        for sequence, _, _ in batch.admitted:
-            self.num_admitted += 1
-            self.places[sequence.id] = self.num_admitted
-        self.ledger.choose(batch, self.now)
+        for sequence, _ in batch.preempted:
+            self.ledger.preempted(sequence, self.now)
+        for sequence, hit_tokens, resumed in batch.admitted:
+            self.admitted(sequence, hit_tokens, resumed)
         if batch.work:
             self._one_step(batch)
         elif batch.group_decodes:
@@ -65,7 +72,8 @@ class _Server:
         else:
             self.now = wake_up(batch, self.inbox, self.waiting, self.now)
 
-    def _arrive(self) -> None:
+    def arrive(self) -> None:
+        """The next request joins the queue, or is turned away."""
         request = self.inbox.take()
         sequence = Sequence(request, self.policy.max_model_len)
         if refusal(sequence, self.setup, self.memory) is None:
@@ -74,10 +82,86 @@ class _Server:
         else:
             self.inbox.answered(request.arrival_seconds)
 
+    def admitted(self, sequence: Sequence, hit_tokens: int, resumed: bool) -> None:
+        """Note who has just joined those who run."""
+        self.num_admitted += 1
+        self.places[sequence.id] = self.num_admitted
+        self.ledger.admitted(sequence, self.now, hit_tokens, resumed)
+
+    def sampled(self, sequences: list[Sequence]) -> None:
+        """After a step: these sampled a token beside the group, and some may be done."""
+        finished = self._pop_finished()
+        for sequence in sequences:
+            self.ledger.token(sequence)
+            if sequence.is_finished:
+                finished.append(sequence)
+            else:
+                self.decoding.add(sequence, self.places[sequence.id])
+        if finished:
+            finished.sort(key=lambda sequence: self.places[sequence.id])  # as they run
+            for _ in finished:
+                self.inbox.answered(self.now)
+            for sequence in self.policy.leaving(finished, self.running):
+                self.memory.free(sequence)
+                self.running.remove(sequence)
+
+    def decode(
+        self,
+        load: Load,
+        until: float,
+        *,
+        only_one: bool = False,
+        needs_blocks: bool = True,
+        num_left_queue: int = 0,
+    ) -> None:
+        """The group decodes: `only_one` step, or until somebody is done, no block is free, or the
+        moment `until` is reached.  The first step computes `load` and has taken its blocks."""
+        time = self.clock.step_time(load)
+        num_steps = 1 if only_one else self.decoding.next_done - self.decoding.ticks
+        if until - self.now < num_steps * time.seconds:
+            num_steps = 1 + int((until - self.now) / time.seconds)
+        due = self.decoding.blocks_due(num_steps) if needs_blocks else [0] * num_steps
+        num_steps = bisect_right(due, self.memory.num_free_blocks + due[0])
+
+        moments, memory_bound = self._moments(load, num_steps, until)
+        num_steps = len(memory_bound)
+        used = self.memory.num_used_blocks - due[0]
+        self.ledger.stretch(moments, memory_bound, [used + blocks for blocks in due[:num_steps]])
+        num = self.decoding.num
+        self.ledger.line(num_steps, len(self.running), 0, num, num, True, num_left_queue)
+
+        self.memory.take(due[num_steps - 1] - due[0])
+        self.now = moments[-1]
+        self.decoding.tick(num_steps)
+        if self.decoding.next_done == self.decoding.ticks:
+            self.sampled([])
+
+    def _moments(self, load: Load, num_steps: int, until: float) -> tuple[list[float], list[bool]]:
+        """When the steps begin and end, [num_steps + 1], and which are memory-bound; fewer steps if
+        one of them would begin at `until` or later.  Arrays pay from a dozen steps on."""
+        if num_steps < WORTH_ARRAYS:
+            moments, memory_bound = [self.now], []
+            for _ in range(num_steps):
+                time = self.clock.step_time(load)
+                moments.append(moments[-1] + time.seconds)
+                memory_bound.append(time.memory_bound)
+                if moments[-1] >= until:
+                    break
+                load = Load.decode(load.num_tokens, load.kv_tokens + load.num_tokens)
+            return moments, memory_bound
+        contexts = load.kv_tokens + load.num_tokens * np.arange(num_steps)
+        time = self.clock.step_time(Load.decode(load.num_tokens, contexts))
+        line = np.empty(num_steps + 1)
+        line[0], line[1:] = self.now, time.seconds
+        np.add.accumulate(line, out=line)
+        num_steps = 1 + int(np.searchsorted(line[1:-1], until))
+        bound = np.broadcast_to(time.memory_bound, len(contexts))
+        return line[: num_steps + 1].tolist(), bound[:num_steps].tolist()
+
     # -- who goes ---------------------------------------------------------------------------
 
     def _choose(self) -> Batch:
-        if len(self.decoding):
+        if self.decoding.num:
             batch = self.policy.group_batch(self.waiting, self.running, self.decoding, self.memory)
             if batch is not None:
                 return batch
@@ -87,110 +171,45 @@ class _Server:
         """The policy's choice over every single request; if all of them decode, they become the
         group."""
         for sequence, first_tick in self.decoding.dissolve():
-            self._leave_group(sequence, first_tick)
+            self.ledger.tokens(sequence, first_tick, self.decoding.ticks - first_tick)
         batch = self.policy.next_batch(self.now, self.waiting, self.running, self.memory)
         if batch.work and not batch.admitted and all(s.is_decoding for s, _ in batch.work):
-            self._join_group([sequence for sequence, _ in batch.work])
+            for sequence, _ in batch.work:
+                self.decoding.add(sequence, self.places[sequence.id])
             batch.work, batch.group_decodes = [], True
         return batch
-
-    def _join_group(self, sequences: list[Sequence]) -> None:
-        for sequence in sequences:
-            self.decoding.add(sequence, self.places[sequence.id])
-
-    def _leave_group(self, sequence: Sequence, first_tick: int) -> None:
-        self.memory.own(sequence)
-        self.ledger.tokens(sequence, first_tick, self.decoding.ticks - first_tick)
 
     # -- how long it takes, what changed ----------------------------------------------------
 
     def _one_step(self, batch: Batch) -> None:
         """Prompts, beside the decoding group or without it."""
-        load = batch.load()
-        num_prefill = sum(n for sequence, n in batch.work if not sequence.is_decoding)
-        num_decode = sum(n for sequence, n in batch.work) - num_prefill
-        sampled = advance(batch)
-        num_sampled = len(sampled)
+        load, num_decode = batch.load(), batch.num_decode_tokens
+        num_prefill, num_sampled = batch.num_tokens - num_decode, batch.num_sampled
         if batch.group_decodes:
             load = load.beside(self.decoding.load)
-            num_decode += len(self.decoding)
-            num_sampled += len(self.decoding)
+            num_decode += self.decoding.num
+            num_sampled += self.decoding.num
             self.decoding.tick()
-        line = Line(
-            1,
-            len(self.running),
-            num_prefill,
-            num_decode,
-            num_sampled,
-            batch.group_decodes,
-            len(batch.admitted) - len(batch.preempted),
-        )
+        num_left = len(batch.admitted) - len(batch.preempted)
+        num_running, ticked = len(self.running), batch.group_decodes
+        self.ledger.line(1, num_running, num_prefill, num_decode, num_sampled, ticked, num_left)
         time = self.clock.step_time(load)
-        self.now = self.ledger.step(line, self.now, time, self.memory.num_used_blocks)
-        for sequence in sampled:
-            self.ledger.token(sequence)
-        finished = self._pop_finished() if batch.group_decodes else []
-        finished += [sequence for sequence in sampled if sequence.is_finished]
-        self._let_go(sorted(finished, key=lambda sequence: self.places[sequence.id]))
-        self._join_group([sequence for sequence in sampled if not sequence.is_finished])
+        self.now = self.ledger.step(self.now, time, self.memory.num_used_blocks)
+        self.sampled(advance(batch))
 
     def _decode(self, batch: Batch) -> None:
-        """The group decodes until somebody is done, comes, or finds no block."""
-        load = batch.padded or self.decoding.load
-        time = self.clock.step_time(load)
-        arrival = math.inf if batch.line_stands else self.inbox.next_seconds
-        num_steps = self.decoding.steps_to_finish
-        if batch.preempted:  # whoever gave way may find room in the very next step
-            num_steps = 1
-        elif arrival - self.now < num_steps * time.seconds:
-            num_steps = 1 + int((arrival - self.now) / time.seconds)
-
-        due = [0] * num_steps if batch.owns_all else self.decoding.blocks_due(num_steps)
-        num_steps = bisect_right(due, self.memory.num_free_blocks + due[0])
-        num_used = self.memory.num_used_blocks - due[0]  # the first step has taken its blocks
-
-        if num_steps == 1:
-            line = self._decode_line(batch, 1)
-            self.now = self.ledger.step(line, self.now, time, num_used + due[0])
-        else:
-            moments, memory_bound = self._stretch(load, num_steps)
-            num_steps = bisect_left(moments, arrival, 1, num_steps)
-            self.memory.take(due[num_steps - 1] - due[0])
-            self.ledger.stretch(
-                self._decode_line(batch, num_steps),
-                moments[: num_steps + 1],
-                memory_bound[:num_steps],
-                [num_used + blocks for blocks in due[:num_steps]],
-            )
-            self.now = moments[num_steps]
-        self.decoding.tick(num_steps)
-        self._let_go(self._pop_finished())
-
-    def _stretch(self, load: Load, num_steps: int) -> tuple[list[float], list[bool]]:
-        """The moments between the steps, [num_steps + 1], and what bounds each of them."""
-        contexts = load.kv_tokens + load.num_tokens * np.arange(num_steps)
-        time = self.clock.step_time(Load.decode(load.num_tokens, contexts))
-        moments = np.empty(num_steps + 1)
-        moments[0], moments[1:] = self.now, time.seconds
-        np.add.accumulate(moments, out=moments)
-        memory_bound = np.broadcast_to(time.memory_bound, num_steps)
-        return moments.tolist(), memory_bound.tolist()
-
-    def _decode_line(self, batch: Batch, num_steps: int) -> Line:
-        num = len(self.decoding)
+        until = math.inf if batch.line_stands else self.inbox.next_seconds
         num_left = len(batch.admitted) - len(batch.preempted)
-        return Line(num_steps, len(self.running), 0, num, num, True, num_left)
+        self.decode(
+            batch.padded or self.decoding.load,
+            until,
+            only_one=bool(batch.preempted),  # who gave way may find room in the very next step
+            needs_blocks=not batch.owns_all,
+            num_left_queue=num_left,
+        )
 
     def _pop_finished(self) -> list[Sequence]:
         finished = self.decoding.pop_finished()
         for sequence, first_tick in finished:
-            self._leave_group(sequence, first_tick)
+            self.ledger.tokens(sequence, first_tick, self.decoding.ticks - first_tick)
         return [sequence for sequence, _ in finished]
-
-    def _let_go(self, finished: list[Sequence]) -> None:
-        """`finished` in running order."""
-        for _ in finished:
-            self.inbox.answered(self.now)
-        for sequence in self.policy.leaving(finished, self.running):
-            self.memory.free(sequence)
-            self.running.remove(sequence)

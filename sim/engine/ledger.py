@@ -4,45 +4,15 @@ While the run goes on only what changes is written down; the rows of single step
 single tokens are made of it in one go when the book is closed.
 """
 
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import NamedTuple
+import math
+from array import array
 
 import numpy as np
 
 from sim.cost import StepTime
-from sim.engine.run import Record, Run, Series
+from sim.engine.run import Run, Series
 from sim.engine.setup import Setup
-from sim.request import Request, Sequence
-from sim.scheduler import Batch
-
-
-class Line(NamedTuple):
-    """So many steps that are the same but for their times and blocks."""
-
-    num_steps: int
-    num_running: int
-    prefill_tokens: int
-    decode_tokens: int
-    sampled_tokens: int
-    group_decodes: bool
-    num_left_queue: int  # in the first of the steps; negative when preempted requests came back
-
-
-@dataclass
-class _Life:
-    """A record while it is being written.
-
-    `singles`: steps that gave one token; `stretches`: (first, after last) tick of the group.  They
-    alternate in time, and `order` says how: True for a stretch.
-    """
-
-    request: Request
-    scheduled: float | None = None
-    hit_tokens: int = 0
-    paused_at: float = 0.0
-    pauses: list[tuple[float, float]] = field(default_factory=list)
-    tokens: list[tuple[int, int, bool]] = field(default_factory=list)  # (first, number, of ticks?)
+from sim.request import Sequence
 
 
 class Ledger:
@@ -51,41 +21,69 @@ class Ledger:
         self.num_usable_blocks = num_usable_blocks
         self.arrivals: list[float] = []  # of those who were let into the queue
         self.num_preemptions = 0
-        self._lives = {request.id: _Life(request) for request in setup.requests}
-        self._lines: list[Line] = []
+        self._index = {request.id: index for index, request in enumerate(setup.requests)}
+        self._requests = list(setup.requests)  # [num_requests], as the next two
+        self._scheduled = [math.nan] * len(self._requests)
+        self._hit_tokens = [0] * len(self._requests)
+        self._pauses: dict[int, list[tuple[float, float]]] = {}
+        self._paused_at: dict[int, float] = {}
+        self._tokens: list[tuple[int, int, int, bool]] = []  # (whose, first, number, of ticks?)
+        self._lines = array("q")  # [num_lines * fields]
         self._starts: list[float] = []  # [num_steps], as the next three
         self._ends: list[float] = []
         self._num_used: list[int] = []
         self._memory_bound: list[bool] = []
 
-    def choose(self, batch: Batch, now: float) -> None:
-        """Who joined and who had to go before the step that starts now."""
-        for sequence, _ in batch.preempted:
-            self._lives[sequence.id].paused_at = now
-            self.num_preemptions += 1
-        for sequence, hit_tokens, resumed in batch.admitted:
-            life = self._lives[sequence.id]
-            life.request = sequence.request
-            if resumed:
-                life.pauses.append((life.paused_at, now))
-            else:
-                life.scheduled, life.hit_tokens = now, hit_tokens
+    def preempted(self, sequence: Sequence, now: float) -> None:
+        self._paused_at[sequence.id] = now
+        self.num_preemptions += 1
 
-    def step(self, line: Line, start: float, time: StepTime, num_used: int) -> float:
+    def admitted(self, sequence: Sequence, now: float, hit_tokens: int, resumed: bool) -> None:
+        if resumed:
+            pause = (self._paused_at[sequence.id], now)
+            self._pauses.setdefault(sequence.id, []).append(pause)
+        else:
+            index = self._index[sequence.id]
+            self._requests[index] = sequence.request
+            self._scheduled[index] = now
+            self._hit_tokens[index] = hit_tokens
+
+    def line(
+        self,
+        num_steps: int,
+        num_running: int,
+        prefill_tokens: int,
+        decode_tokens: int,
+        sampled_tokens: int,
+        group_decodes: bool,
+        num_left_queue: int,
+    ) -> None:
+        """So many steps that are the same but for their times and blocks, which `step` or `stretch`
+        adds.  `num_left_queue`: before the first of them; negative when preempted requests came
+        back."""
+        self._lines.extend(
+            (
+                num_steps,
+                num_running,
+                prefill_tokens,
+                decode_tokens,
+                sampled_tokens,
+                group_decodes,
+                num_left_queue,
+            )
+        )
+
+    def step(self, start: float, time: StepTime, num_used: int) -> float:
         """One step; returns its end."""
         end = start + time.seconds
-        self._lines.append(line)
         self._starts.append(start)
         self._ends.append(end)
         self._num_used.append(num_used)
         self._memory_bound.append(time.memory_bound)
         return end
 
-    def stretch(
-        self, line: Line, moments: list[float], memory_bound: list[bool], num_used: list[int]
-    ) -> None:
+    def stretch(self, moments: list[float], memory_bound: list[bool], num_used: list[int]) -> None:
         """Steps without a pause between them; moments: [num_steps + 1], from start to end."""
-        self._lines.append(line)
         self._starts += moments[:-1]
         self._ends += moments[1:]
         self._num_used += num_used
@@ -93,61 +91,48 @@ class Ledger:
 
     def token(self, sequence: Sequence) -> None:
         """One token, in the newest step."""
-        self._lives[sequence.id].tokens.append((len(self._ends) - 1, 1, False))
+        self._tokens.append((self._index[sequence.id], len(self._ends) - 1, 1, False))
 
     def tokens(self, sequence: Sequence, first_tick: int, num_ticks: int) -> None:
         """One token in each of these ticks of the decoding group."""
         if num_ticks:
-            self._lives[sequence.id].tokens.append((first_tick, num_ticks, True))
+            self._tokens.append((self._index[sequence.id], first_tick, num_ticks, True))
 
     def close(self) -> Run:
-        times = self._token_times()
+        num_tokens, token_seconds = self._token_times()
         return Run(
             setup=self.setup,
-            records=tuple(
-                self._record(request, seconds)
-                for request, seconds in zip(self.setup.requests, times, strict=True)
-            ),
+            requests=tuple(self._requests),
+            scheduled_seconds=np.array(self._scheduled),
+            hit_tokens=np.array(self._hit_tokens),
+            num_tokens=num_tokens,
+            token_seconds=token_seconds,
+            pauses={who: tuple(pauses) for who, pauses in self._pauses.items()},
             series=self._series(),
             num_preemptions=self.num_preemptions,
         )
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _token_times(self) -> list[np.ndarray]:
-        """When each request's tokens came out: [output_tokens] per request, in their order."""
+    def _token_times(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many tokens each request got, [num_requests], and when, request after request."""
         ends = np.array(self._ends)
-        if not len(ends):
-            return [np.array([])] * len(self._lives)
         num_steps, _, _, _, _, group_decodes, _ = self._columns()
         tick_ends = ends[np.repeat(group_decodes.astype(bool), num_steps)]
         moments = np.concatenate([ends, tick_ends])
 
-        entries = [entry for life in self._lives.values() for entry in life.tokens]
-        first, number, of_ticks = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        first = first + of_ticks * len(ends)
-        after = np.cumsum(number)
-        places = np.arange(after[-1]) + np.repeat(first - (after - number), number)
-        seconds = moments[places]  # [tokens of all requests]
-
-        num_entries = np.cumsum([0] + [len(life.tokens) for life in self._lives.values()])
-        cuts = np.concatenate([[0], after])[num_entries].tolist()
-        return [seconds[a:b] for a, b in pairwise(cuts)]
-
-    def _record(self, request: Request, token_seconds: np.ndarray) -> Record:
-        life = self._lives[request.id]
-        return Record(
-            life.request,
-            life.scheduled,
-            token_seconds,
-            tuple(life.pauses),
-            life.hit_tokens,
-            rejected=life.scheduled is None,  # everybody else was served
-        )
+        entries = sorted(self._tokens, key=lambda entry: entry[0])  # each request's stay in order
+        num_tokens = np.zeros(len(self._requests), dtype=np.int64)
+        pieces = [np.zeros(0)]
+        for whose, first, number, of_ticks in entries:
+            first += of_ticks * len(ends)
+            pieces.append(moments[first : first + number])
+            num_tokens[whose] += number
+        return num_tokens, np.concatenate(pieces)
 
     def _columns(self) -> np.ndarray:
-        """The lines, [fields, num_lines]."""
-        return np.array(self._lines, dtype=np.int64).reshape(-1, len(Line._fields)).T
+        """The lines, [fields of a line, num_lines]."""
+        return np.array(self._lines, dtype=np.int64).reshape(-1, 7).T
 
     def _series(self) -> Series:
         num_steps, num_running, prefill, decode, sampled, _, num_left = self._columns()

@@ -1,6 +1,9 @@
 """A whole run, for metrics and charts: what happened to each request and in each step."""
 
+import math
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,14 +42,49 @@ class Series:
     memory_bound: np.ndarray  # bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
-    """A whole run, for metrics and charts.  Records are in the order of the setup's requests."""
+    """A whole run, for metrics and charts; requests in the order of the setup.
+
+    requests: as they were sent (in a closed loop the users decide when);
+    scheduled_seconds: start of the first step with the request, [num_requests], NaN if refused;
+    hit_tokens: found in the prefix cache at the first admission, [num_requests];
+    num_tokens: tokens that came out, [num_requests]; token_seconds: when, request after request,
+    [sum of num_tokens]; pauses: (preempted, resumed) of those who were preempted, by request id.
+    """
 
     setup: Setup
-    records: tuple[Record, ...]
+    requests: tuple[Request, ...]
+    scheduled_seconds: np.ndarray
+    hit_tokens: np.ndarray
+    num_tokens: np.ndarray
+    token_seconds: np.ndarray
+    pauses: dict[int, tuple[tuple[float, float], ...]]
     series: Series
     num_preemptions: int
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The run request by request."""
+        cuts = np.concatenate([[0], np.cumsum(self.num_tokens)]).tolist()
+        columns = zip(
+            self.requests,
+            self.scheduled_seconds.tolist(),
+            self.hit_tokens.tolist(),
+            pairwise(cuts),
+            strict=True,
+        )
+        return tuple(
+            Record(
+                request,
+                None if scheduled != scheduled else scheduled,
+                self.token_seconds[first:after],
+                self.pauses.get(request.id, ()),
+                hit_tokens,
+                rejected=scheduled != scheduled,  # NaN: everybody else was served
+            )
+            for request, scheduled, hit_tokens, (first, after) in columns
+        )
 
 
 def run_by_steps(setup: Setup) -> Run:
@@ -69,7 +107,7 @@ class _Life:
     """A record while it is being written."""
 
     request: Request  # as it was sent: in a closed loop the users decide when
-    scheduled: float | None = None
+    scheduled: float = math.nan
     tokens: list[float] = field(default_factory=list)
     pauses: list[tuple[float, float]] = field(default_factory=list)
     paused_at: float = 0.0
@@ -117,20 +155,16 @@ class _Ledger:
 
     def close(self) -> Run:
         columns = [np.array(column) for column in zip(*self.rows, strict=True)] or [np.zeros(0)] * 9
+        lives = [self.lives[request.id] for request in self.setup.requests]
+        tokens = [seconds for life in lives for seconds in life.tokens]
         return Run(
             setup=self.setup,
-            records=tuple(self._record(request) for request in self.setup.requests),
+            requests=tuple(life.request for life in lives),
+            scheduled_seconds=np.array([life.scheduled for life in lives]),
+            hit_tokens=np.array([life.hit_tokens for life in lives]),
+            num_tokens=np.array([len(life.tokens) for life in lives]),
+            token_seconds=np.array(tokens, dtype=float),
+            pauses={life.request.id: tuple(life.pauses) for life in lives if life.pauses},
             series=Series(*columns),
             num_preemptions=self.num_preemptions,
-        )
-
-    def _record(self, request: Request) -> Record:
-        life = self.lives[request.id]
-        return Record(
-            life.request,
-            life.scheduled,
-            np.array(life.tokens),
-            tuple(life.pauses),
-            life.hit_tokens,
-            rejected=life.scheduled is None,  # everybody else was served
         )

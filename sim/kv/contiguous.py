@@ -188,8 +188,8 @@ class ContiguousMemory:
     def take(self, num_blocks: int) -> None:
         """For requests that all grow at once: they have their slots already."""
 
-    def own(self, sequence: Sequence) -> None:
-        """Likewise."""
+    def share(self, sequence: Sequence, num_tokens: int) -> None:
+        """Nothing: a run belongs to one request."""
 
     def compact(self) -> int:
         """Push all runs together, in their order, so that the free slots are one hole.

@@ -20,7 +20,9 @@ class CountedBlocks:
         self.block_size = block_size
         self.prefix_caching = prefix_caching
         self.num_usable_blocks, self.num_free_blocks = num_usable_blocks, 0
-        self._num_held: dict[int, int] = {}  # request id -> blocks
+        self._num_reserved: dict[
+            int, int
+        ] = {}  # request id -> blocks, taken before they are needed
         self._named: dict[int, list[int]] = {}  # request id -> its first blocks, if they have names
         self._queue: OrderedDict[int, int] = OrderedDict()  # name -> 1; -number -> nameless blocks
         self._ref_counts: list[int] = []  # [names]
@@ -43,10 +45,15 @@ class CountedBlocks:
     def can_ever_hold(self, num_tokens: int) -> bool:
         return self.num_blocks_for(num_tokens) <= self.num_usable_blocks
 
+    def num_held(self, sequence: Sequence) -> int:
+        """Blocks of a sequence: it has room for what it has computed, and what it reserved."""
+        computed = -(-sequence.num_computed_tokens // self.block_size)
+        return max(computed, self._num_reserved.get(sequence.id, 0))
+
     def num_missing_blocks(self, sequence: Sequence, num_tokens: int, hits: Row[int] = ()) -> int:
-        held = self._num_held.get(sequence.id, 0)
-        fresh = max(0, self.num_blocks_for(num_tokens) - held - len(hits))
-        return fresh + sum(self._ref_counts[block] == 0 for block in hits)
+        missing = -(-num_tokens // self.block_size) - self.num_held(sequence) - len(hits)
+        unused = sum(self._ref_counts[block] == 0 for block in hits) if hits else 0
+        return max(0, missing) + unused
 
     def match_prefix(self, sequence: Sequence) -> list[int]:
         hits: list[int] = []
@@ -61,30 +68,23 @@ class CountedBlocks:
     # -- owning -----------------------------------------------------------------------------
 
     def reserve(self, sequence: Sequence, num_tokens: int, hits: Row[int] = ()) -> bool:
-        held = self._num_held.get(sequence.id, 0)
-        needed = self.num_blocks_for(num_tokens)
-        if held and needed <= held:
-            return True
-        if self.num_missing_blocks(sequence, num_tokens, hits) > self.num_free_blocks:
+        if not self._obtain(sequence, num_tokens, hits):
             return False
-        for block in hits:
-            if self._ref_counts[block] == 0:
-                del self._queue[block]
-                self.num_free_blocks -= 1
-            self._ref_counts[block] += 1
-        if hits:
-            self._named[sequence.id] = list(hits)
-        self.take(needed - held - len(hits))
-        self._num_held[sequence.id] = needed
+        self._num_reserved[sequence.id] = self.num_blocks_for(num_tokens)
         return True
 
     def allocate(self, sequence: Sequence, num_tokens: int, hits: Row[int] = ()) -> bool:
-        if not self.reserve(sequence, num_tokens, hits):
+        """The blocks count as the sequence's when the tokens count as computed."""
+        if not self._obtain(sequence, num_tokens, hits):
             return False
+        self.share(sequence, num_tokens)
+        return True
+
+    def share(self, sequence: Sequence, num_tokens: int) -> None:
+        """Others may find what the first tokens have in common with theirs."""
         if self.prefix_caching and sequence.request.prefix:
             num_shared = len(self._keys_of(sequence.request.prefix))
             self._name(sequence, min(num_tokens // self.block_size, num_shared))
-        return True
 
     def take(self, num_blocks: int) -> None:
         """Blocks for requests that all grow at once; they must be free."""
@@ -99,18 +99,12 @@ class CountedBlocks:
                     self._forget(name)
             num_blocks -= size
 
-    def own(self, sequence: Sequence) -> None:
-        """The sequence has its share of what was taken: room for all it has computed."""
-        needed = self.num_blocks_for(sequence.num_computed_tokens)
-        self._num_held[sequence.id] = max(self._num_held[sequence.id], needed)
-
     def free(self, sequence: Sequence) -> None:
-        if (
-            self.prefix_caching and not sequence.is_finished
-        ):  # it will look for them when it resumes
+        if self.prefix_caching and not sequence.is_finished:  # it will look for them later
             self._name(sequence, sequence.num_computed_tokens // self.block_size)
         named = self._named.pop(sequence.id, [])
-        self._put_back(self._num_held.pop(sequence.id, 0) - len(named))
+        self._put_back(self.num_held(sequence) - len(named))
+        self._num_reserved.pop(sequence.id, None)
         for block in reversed(named):
             self._ref_counts[block] -= 1
             if self._ref_counts[block] == 0:
@@ -118,6 +112,21 @@ class CountedBlocks:
                 self.num_free_blocks += 1
 
     # -- inside -----------------------------------------------------------------------------
+
+    def _obtain(self, sequence: Sequence, num_tokens: int, hits: Row[int]) -> bool:
+        missing = self.num_missing_blocks(sequence, num_tokens, hits)
+        if missing > self.num_free_blocks:
+            return False
+        for block in hits:
+            if self._ref_counts[block] == 0:
+                del self._queue[block]
+                self.num_free_blocks -= 1
+                missing -= 1
+            self._ref_counts[block] += 1
+        if hits:
+            self._named[sequence.id] = list(hits)
+        self.take(missing)
+        return True
 
     def _put_back(self, num_blocks: int) -> None:
         """Nameless blocks, to the end of the queue."""

@@ -53,8 +53,8 @@ class CountedMemory(Memory, Protocol):
         """Blocks for requests that all grow at once; they must be free."""
         ...
 
-    def own(self, sequence: Sequence) -> None:
-        """The sequence has its share of what was taken: room for all it has computed."""
+    def share(self, sequence: Sequence, num_tokens: int) -> None:
+        """Others may find what the first tokens have in common with theirs."""
         ...
 
 

@@ -3,7 +3,6 @@
 import math
 from collections import deque
 from collections.abc import Sequence as Row
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -72,30 +71,65 @@ class Load(NamedTuple):
         )
 
 
-@dataclass
 class Batch:
     """The decision of one step.
 
-    `padded` replaces the load of `work` where the GPU computes more than it needs to (static
-    batching).  An empty batch may say `wait_until`: the moment at which it would like to be asked
-    again.  `line_stands`: whoever arrives now changes nothing before somebody leaves.
-    `group_decodes`: besides those in `work`, every member of the decoding group takes a token;
-    `owns_all`: whatever blocks the decodes of `work` will need are theirs already.
+    work: who computes how many tokens; its sums are kept up with it.  `padded` replaces them where
+    the GPU computes more than it needs to (static batching).  An empty batch may say `wait_until`:
+    the moment at which it would like to be asked again.  `line_stands`: whoever arrives now changes
+    nothing before somebody leaves.  `group_decodes`: besides those in `work`, every member of the
+    decoding group takes a token; `owns_all`: whatever blocks the decodes will need are theirs
+    already.
     """
 
-    work: list[Work] = field(default_factory=list)
-    admitted: list[Admission] = field(default_factory=list)
-    preempted: list[tuple[Sequence, int]] = field(default_factory=list)  # (who, lost tokens)
-    refused: list[PoolFull] = field(default_factory=list)
-    padded: Load | None = None
-    wait_until: float = math.inf
-    line_stands: bool = False
-    group_decodes: bool = False
-    owns_all: bool = False
+    __slots__ = (
+        "admitted",
+        "group_decodes",
+        "kv_tokens",
+        "line_stands",
+        "num_decode_tokens",
+        "num_sampled",
+        "num_tokens",
+        "owns_all",
+        "padded",
+        "preempted",
+        "prompt_tokens",
+        "refused",
+        "twice_attended",
+        "wait_until",
+        "work",
+    )
 
-    def admit(self, sequence: Sequence, hit_tokens: int) -> None:
+    def __init__(self) -> None:
+        self.work: list[Work] = []
+        self.admitted: list[Admission] = []
+        self.preempted: list[tuple[Sequence, int]] = []  # (who, lost tokens)
+        self.refused: list[PoolFull] = []
+        self.padded: Load | None = None
+        self.wait_until = math.inf
+        self.line_stands = self.group_decodes = self.owns_all = False
+        self.num_tokens = self.kv_tokens = self.twice_attended = 0
+        self.num_sampled = self.prompt_tokens = self.num_decode_tokens = 0
+
+    def add(self, sequence: Sequence, num_tokens: int) -> None:
+        """The sequence computes so many of its missing tokens."""
+        context = sequence.num_computed_tokens + num_tokens
+        samples = context == sequence.num_tokens
+        self.work.append(Work(sequence, num_tokens))
+        self.num_tokens += num_tokens
+        self.kv_tokens += context
+        self.twice_attended += num_tokens * (2 * context - num_tokens)
+        self.num_sampled += samples
+        if num_tokens > 1 or context == 1:
+            self.prompt_tokens += num_tokens
+        elif samples and sequence.num_output_tokens:
+            self.num_decode_tokens += 1
+
+    def admit(self, sequence: Sequence, hit_tokens: int, num_tokens: int) -> None:
+        """The sequence joins, with so many tokens found in the cache, and computes."""
         sequence.num_computed_tokens = hit_tokens
         self.admitted.append(Admission(sequence, hit_tokens, sequence.num_preemptions > 0))
+        self.add(sequence, num_tokens)
 
     def refuse(
         self, sequence: Sequence, num_tokens: int, memory: Memory, hits: Row[int] = ()
@@ -104,16 +138,14 @@ class Batch:
         self.refused.append(PoolFull(sequence.id, needed, memory.num_free_blocks))
 
     def load(self) -> Load:
-        """What is to be costed, before the step's tokens are counted as computed."""
-        if self.padded is not None:
-            return self.padded
-        tokens, contexts, num_sampled = [], [], 0
-        for sequence, num_tokens in self.work:
-            context = sequence.num_computed_tokens + num_tokens
-            tokens.append(num_tokens)
-            contexts.append(context)
-            num_sampled += context == sequence.num_tokens
-        return Load.of_rows(tokens, contexts, num_sampled)
+        """What is to be costed."""
+        return self.padded or Load(
+            self.num_tokens,
+            self.kv_tokens,
+            self.twice_attended / 2,
+            self.num_sampled,
+            self.prompt_tokens,
+        )
 
 
 class Policy(Protocol):

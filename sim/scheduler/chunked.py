@@ -71,7 +71,7 @@ class Chunked:
     ) -> Batch | None:
         """Running order does not matter while there is enough for everybody: of the budget, except
         for the last in the order, and of free blocks."""
-        budget = self.max_num_batched_tokens - len(decoding)
+        budget = self.max_num_batched_tokens - decoding.num
         if budget < 0:
             return None
         due = wanted = decoding.num_blocks_due()
@@ -89,16 +89,29 @@ class Chunked:
         if wanted > memory.num_free_blocks:
             return None
         memory.take(due)
-        batch = Batch(group_decodes=True)
+        batch = Batch()
+        batch.group_decodes = True
         for sequence, num_tokens in work:
             if num_tokens > 0:
                 memory.allocate(sequence, sequence.num_computed_tokens + num_tokens)
-                batch.work.append(Work(sequence, num_tokens))
+                batch.add(sequence, num_tokens)
         self._admit_waiting(waiting, running, memory, batch, budget)
         return batch
 
     def leaving(self, finished: list[Sequence], running: list[Sequence]) -> list[Sequence]:
         return finished
+
+    @property
+    def is_plain(self) -> bool:
+        """At most one prompt is begun at a time, and it is the newest of those who run."""
+        return self.chunked_prefill and self.long_prefill_token_threshold == 0
+
+    def has_room(self, sequence: Sequence, upto: int, hits: list[int], memory: Memory) -> bool:
+        if self.reserve_full_length:
+            needed = memory.num_missing_blocks(sequence, sequence.num_tokens, hits)
+            if needed > memory.num_free_blocks:
+                return False
+        return memory.allocate(sequence, upto, hits)
 
     def _schedule_running(
         self,
@@ -116,7 +129,7 @@ class Chunked:
             upto = sequence.num_computed_tokens + num_tokens
             if not allocate_or_preempt(sequence, upto, waiting, running, memory, batch):
                 break
-            batch.work.append(Work(sequence, num_tokens))
+            batch.add(sequence, num_tokens)
             budget -= num_tokens
             index += 1
         return budget
@@ -140,25 +153,17 @@ class Chunked:
                 set_aside.appendleft(waiting.popleft())
                 continue
             num_tokens = min(num_tokens, budget)
-            if not self._has_room(sequence, hit_tokens + num_tokens, hits, memory):
+            if not self.has_room(sequence, hit_tokens + num_tokens, hits, memory):
                 wanted = hit_tokens + num_tokens
                 if self.reserve_full_length:
                     wanted = sequence.num_tokens
                 batch.refuse(sequence, wanted, memory, hits)
                 break
             running.append(waiting.popleft())
-            batch.admit(sequence, hit_tokens)
-            batch.work.append(Work(sequence, num_tokens))
+            batch.admit(sequence, hit_tokens, num_tokens)
             budget -= num_tokens
         batch.line_stands = bool(waiting) or len(running) >= self.max_num_seqs or budget == 0
         waiting.extendleft(reversed(set_aside))
-
-    def _has_room(self, sequence: Sequence, upto: int, hits: list[int], memory: Memory) -> bool:
-        if self.reserve_full_length:
-            needed = memory.num_missing_blocks(sequence, sequence.num_tokens, hits)
-            if needed > memory.num_free_blocks:
-                return False
-        return memory.allocate(sequence, upto, hits)
 
     def _capped(self, num_tokens: int) -> int:
         if 0 < self.long_prefill_token_threshold < num_tokens:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sim.errors import require
 from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
-from sim.scheduler.batch import Batch, Work, allocate_or_preempt
+from sim.scheduler.batch import Batch, allocate_or_preempt
 from sim.scheduler.decoding import Decoding
 
 
@@ -88,8 +88,7 @@ class Continuous:
                 batch.refuse(sequence, sequence.num_tokens, memory, hits)
                 break
             running.append(waiting.popleft())
-            batch.admit(sequence, hit_tokens)
-            batch.work.append(Work(sequence, num_tokens))
+            batch.admit(sequence, hit_tokens, num_tokens)
             budget -= num_tokens
         batch.line_stands = bool(waiting) or len(running) >= self.max_num_seqs
 
@@ -107,5 +106,5 @@ class Continuous:
                 sequence, sequence.num_tokens, waiting, running, memory, batch
             ):
                 break
-            batch.work.append(Work(sequence, sequence.num_missing_tokens))
+            batch.add(sequence, sequence.num_missing_tokens)
             index += 1

@@ -6,10 +6,12 @@ the sum of their contexts, when the first of them is done, and how many need a n
 """
 
 import heapq
-from itertools import accumulate, islice
+from itertools import accumulate
 
 from sim.request import Sequence
 from sim.scheduler.batch import Load
+
+NEVER = -1
 
 
 class Decoding:
@@ -17,33 +19,28 @@ class Decoding:
 
     def __init__(self, block_size: int):
         self.block_size = block_size
+        self.num = 0  # members
+        self.context = 0  # tokens with K and V, over all members
         self.ticks = 0  # steps the group has taken
-        self._context = 0  # tokens with K and V, over all members
+        self.next_done = NEVER  # the tick after which the first member is done
         self._joined: dict[int, int] = {}  # request id -> tick
-        self._last_ticks: list[tuple[int, int, Sequence]] = []  # a heap: (done at, order, who)
+        self._heap: list[tuple[int, int, Sequence]] = []  # (done after tick, order, who)
         self._num_due = [0] * block_size  # members that need a block at ticks of this remainder
-
-    def __len__(self) -> int:
-        return len(self._joined)
 
     def __contains__(self, sequence: Sequence) -> bool:
         return sequence.id in self._joined
 
     def others(self, running: list[Sequence]) -> list[Sequence]:
-        """Those who run but do not belong to the group, in running order; mostly the last."""
-        num_others = len(running) - len(self._joined)
-        outside = (sequence for sequence in reversed(running) if sequence not in self)
-        return list(islice(outside, num_others))[::-1]
+        """Those who run but do not belong to the group, in running order; mostly the newest."""
+        num_others = len(running) - self.num
+        if num_others == 1 and running[-1] not in self:
+            return running[-1:]
+        return [sequence for sequence in running if sequence not in self] if num_others else []
 
     @property
     def load(self) -> Load:
         """What the group's next step computes: each member attends to one token more."""
-        return Load.decode(len(self._joined), self._context + len(self._joined))
-
-    @property
-    def steps_to_finish(self) -> int:
-        """Steps until the first member is done."""
-        return self._last_ticks[0][0] - self.ticks
+        return Load.decode(self.num, self.context + self.num)
 
     def num_blocks_due(self) -> int:
         """Blocks that the group's next step needs."""
@@ -58,37 +55,42 @@ class Decoding:
     def add(self, sequence: Sequence, order: int) -> None:
         """`order` settles who comes first among those who are done in the same step."""
         self._joined[sequence.id] = self.ticks
-        self._context += sequence.num_computed_tokens
-        done = self.ticks + sequence.max_tokens - sequence.num_tokens
-        heapq.heappush(self._last_ticks, (done, order, sequence))
+        self.num += 1
+        self.context += sequence.num_computed_tokens
         self._num_due[(self.ticks - sequence.num_computed_tokens) % self.block_size] += 1
+        done = self.ticks + sequence.max_tokens - sequence.num_tokens
+        heapq.heappush(self._heap, (done, order, sequence))
+        self.next_done = self._heap[0][0]
 
     def tick(self, num_steps: int = 1) -> None:
         self.ticks += num_steps
-        self._context += num_steps * len(self._joined)
+        self.context += num_steps * self.num
 
     def pop_finished(self) -> list[tuple[Sequence, int]]:
         """Those who are done leave the group, settled, in the order of admission; each with the
         tick at which it joined."""
         finished = []
-        while self._last_ticks and self._last_ticks[0][0] == self.ticks:
-            sequence = heapq.heappop(self._last_ticks)[2]
+        while self.next_done == self.ticks:
+            sequence = heapq.heappop(self._heap)[2]
             finished.append((sequence, self._settle(sequence)))
+            self.next_done = self._heap[0][0] if self._heap else NEVER
         return finished
 
     def dissolve(self) -> list[tuple[Sequence, int]]:
         """Everybody leaves, settled; each with the tick at which it joined."""
-        members = [sequence for _, _, sequence in self._last_ticks]
-        self._last_ticks.clear()
+        members = [sequence for _, _, sequence in self._heap]
+        self._heap.clear()
+        self.next_done = NEVER
         return [(sequence, self._settle(sequence)) for sequence in members]
 
     def _settle(self, sequence: Sequence) -> int:
         """Bring the member's counters up to date."""
         joined = self._joined.pop(sequence.id)
+        self.num -= 1
         self._num_due[(joined - sequence.num_computed_tokens) % self.block_size] -= 1
         num_steps = self.ticks - joined
         sequence.num_computed_tokens += num_steps
         sequence.num_tokens += num_steps
         sequence.num_output_tokens += num_steps
-        self._context -= sequence.num_computed_tokens
+        self.context -= sequence.num_computed_tokens
         return joined

@@ -9,13 +9,14 @@ Source: engine_semantics, section 7 (our definitions); the problem is that of Or
 section 3.
 """
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
 from sim.errors import require
 from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
-from sim.scheduler.batch import Batch, Load, Work
+from sim.scheduler.batch import Batch, Load
 from sim.scheduler.decoding import Decoding
 
 
@@ -77,14 +78,15 @@ class Static:
                 batch.refuse(sequence, sequence.max_tokens, memory)
                 break
             running.append(waiting.popleft())
-            batch.admit(sequence, hit_tokens=0)
-            batch.work.append(Work(sequence, sequence.num_tokens))
+            batch.admit(sequence, 0, sequence.num_tokens)
         width = len(running)
         longest = max((sequence.num_tokens for sequence in running), default=0)
         batch.padded = Load.of_rows([longest] * width, [longest] * width, width)
 
     def _decode(self, running: list[Sequence], batch: Batch) -> None:
-        batch.work = [Work(sequence, 1) for sequence in running if not sequence.is_finished]
+        for sequence in running:
+            if not sequence.is_finished:
+                batch.add(sequence, 1)
         width = len(running)
         longest_prompt = max(sequence.request.prompt_tokens for sequence in running)
         longest_output = max(sequence.num_output_tokens for sequence in running)
@@ -100,7 +102,7 @@ class Dynamic(Static):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.window_seconds >= 0, "window_negative", value=self.window_seconds)
+        require(0 <= self.window_seconds < math.inf, "window_negative", value=self.window_seconds)
 
     def starts_at(self, waiting: deque[Sequence]) -> float:
         if len(waiting) >= self.max_num_seqs:

@@ -37,7 +37,17 @@ def rejected(id: int) -> Record:
 def run_of(records: list[Record]) -> Run:
     """A run with the series of somebody else: only its records matter here."""
     some = simulate(Setup((request(0, 4, 2),), Chunked(), PLENTY, SECOND))
-    return Run(some.setup, tuple(records), some.series, 0)
+    return Run(
+        setup=some.setup,
+        requests=tuple(record.request for record in records),
+        scheduled_seconds=np.array([record.scheduled_seconds or np.nan for record in records]),
+        hit_tokens=np.array([record.hit_tokens for record in records]),
+        num_tokens=np.array([len(record.token_seconds) for record in records]),
+        token_seconds=np.concatenate([record.token_seconds for record in records]),
+        pauses={record.request.id: record.pauses for record in records if record.pauses},
+        series=some.series,
+        num_preemptions=0,
+    )
 
 
 # -- by hand ---------------------------------------------------------------------------------
