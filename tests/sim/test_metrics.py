@@ -40,7 +40,7 @@ def run_of(records: list[Record]) -> Run:
     return Run(
         setup=some.setup,
         requests=tuple(record.request for record in records),
-        scheduled_seconds=np.array([record.scheduled_seconds or np.nan for record in records]),
+        scheduled_seconds=np.array([record.scheduled_seconds for record in records], dtype=float),
         hit_tokens=np.array([record.hit_tokens for record in records]),
         num_tokens=np.array([len(record.token_seconds) for record in records]),
         token_seconds=np.concatenate([record.token_seconds for record in records]),
