@@ -14,6 +14,8 @@ Reading order; imports point up this list, never back:
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
     metrics      TTFT, ITL, TPOT, throughput, goodput; over time
-    sweep        one knob through many values, and where the knee is
+    streaming    what a client measures: messages, and what each tool calls ITL and TPOT
+    stalls       what a prefill costs those who decode beside it
+    sweep        one knob through many values, where the knee is, where a difference changes sign
     replay       ours against records of the real engines
 """

@@ -188,6 +188,29 @@ class LognormalLength:
 
 
 @dataclass(frozen=True)
+class OneInMany:
+    """Every `every`-th request has `rare` tokens, all others `usual`: chats and now and then a
+    document.
+
+    Raises:
+        SimError: `length_below_one`, `every_below_one`.
+    """
+
+    usual: int
+    rare: int
+    every: int
+
+    def __post_init__(self) -> None:
+        for tokens in (self.usual, self.rare):
+            require(tokens >= 1, "length_below_one", value=tokens)
+        require(self.every >= 1, "every_below_one", value=self.every)
+
+    def draw(self, num_requests: int, rng: np.random.Generator) -> np.ndarray:
+        is_rare = np.arange(1, num_requests + 1) % self.every == 0
+        return np.where(is_rare, self.rare, self.usual)
+
+
+@dataclass(frozen=True)
 class SharedPrefix:
     """Every prompt begins with one of `num_groups` common texts of `tokens` tokens, by turns.
 

@@ -13,6 +13,7 @@ from sim.workload import (
     FixedLength,
     GammaArrivals,
     LognormalLength,
+    OneInMany,
     PoissonArrivals,
     SharedPrefix,
     UniformLength,
@@ -112,6 +113,14 @@ def test_uniform_lengths_reach_both_ends_equally_often():
 
 def test_a_uniform_range_of_one_length_makes_all_equal():
     assert UniformLength(7, 7).draw(5, np.random.default_rng(RNG_SEED)).tolist() == [7] * 5
+
+
+def test_one_in_many_is_long_and_all_others_are_usual():
+    drawn = OneInMany(300, 8192, every=4).draw(9, np.random.default_rng(RNG_SEED))
+    assert drawn.tolist() == [300, 300, 300, 8192, 300, 300, 300, 8192, 300]
+    with pytest.raises(SimError) as error:
+        OneInMany(300, 8192, every=0)
+    assert error.value.code == "every_below_one"
 
 
 @pytest.mark.parametrize("p99", [99.0, 1498.0, math.nan])

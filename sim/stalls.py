@@ -1,0 +1,58 @@
+"""What a prefill costs those who decode beside it, and whose latency it is.
+
+All tokens of a step come out when it ends.  So whoever decodes in a step that also computes a piece
+of somebody's prompt waits until that is computed as well: in one long stall when the prompt is
+computed whole, in many short ones when it is chunked.  The average over all requests hides this;
+look at those with short prompts and those with long ones apart.
+
+Source: Sarathi-Serve, Agrawal et al. 2024, section 3 ("generation stalls").
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim import metrics
+from sim.cost import Clock
+from sim.engine import Record, Run, Step
+from sim.metrics import Distribution
+from sim.scheduler.batch import Load
+
+
+def seconds_alone(step: Step, clock: Clock) -> float:
+    """How long the step would have taken if nobody had been prefilled in it; 0 without decodes."""
+    contexts = [work.context for work in step.work if not work.is_prefill]
+    if not contexts:
+        return 0.0
+    if len(contexts) == len(step.work):
+        return step.seconds
+    load = Load.decode(len(contexts), sum(contexts))
+    return float(clock.step_time(load).seconds)
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """TTFT and ITL among some of the requests of a run, in seconds."""
+
+    ttft: Distribution
+    itl: Distribution
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> "Latencies":
+        some = list(records)
+        gaps = [metrics.itl(record) for record in some]
+        return cls(
+            Distribution.of([metrics.ttft(record) for record in some]),
+            Distribution.of(np.concatenate(gaps) if gaps else []),
+        )
+
+
+def by_prompt(run: Run, longest_short: int) -> tuple[Latencies, Latencies]:
+    """(short, long): the served requests with prompts of up to `longest_short` tokens, and the
+    others."""
+    served = metrics.served(run)
+    return (
+        Latencies.of(one for one in served if one.request.prompt_tokens <= longest_short),
+        Latencies.of(one for one in served if one.request.prompt_tokens > longest_short),
+    )

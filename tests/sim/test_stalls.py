@@ -1,0 +1,62 @@
+"""What a prefill costs those who decode beside it, by hand and against a server without it."""
+
+import numpy as np
+import pytest
+
+from sim import metrics, stalls
+from sim.cost import Roofline, SimpleClock
+from sim.engine import Setup, simulate, steps
+from sim.kv import Paged
+from sim.scheduler import Chunked
+from sim.specs import GPUS, MODELS
+from tests.sim.helpers import PLENTY, request
+
+TEN_A_SECOND = SimpleClock(prefill_tokens_per_second=10.0, decode_seconds_per_step=1.0)
+GPU = Roofline(MODELS["Llama-3.1-8B"], GPUS["H100 SXM"])
+CHATS = (request(0, 100, 40), request(1, 200, 40))
+LONG = request(2, 4000, 3, arrival=0.05)
+
+
+def test_a_step_with_forty_prompt_tokens_takes_four_seconds_and_its_decode_alone_one():
+    requests = (request(0, 5, 4), request(1, 40, 1, arrival=0.5))
+    first, mixed, *rest = steps(Setup(requests, Chunked(), PLENTY, TEN_A_SECOND))
+    assert stalls.seconds_alone(first, TEN_A_SECOND) == 0  # nobody decodes yet
+    assert (mixed.seconds, stalls.seconds_alone(mixed, TEN_A_SECOND)) == (4.0, 1.0)
+    assert [stalls.seconds_alone(step, TEN_A_SECOND) for step in rest] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("budget", [256, 8192])
+def test_alone_is_what_the_step_takes_on_a_server_where_the_prompt_never_came(budget):
+    memory, policy = Paged(2000), Chunked(max_num_batched_tokens=budget)
+    quiet = list(steps(Setup(CHATS, policy, memory, GPU)))
+    busy = list(steps(Setup((*CHATS, LONG), policy, memory, GPU)))
+    mixed = [
+        (step, same)
+        for step, same in zip(busy, quiet, strict=False)
+        if any(work.request_id == LONG.id and work.is_prefill for work in step.work)
+    ]
+    assert mixed
+    for step, same in mixed:
+        alone = stalls.seconds_alone(step, GPU)
+        assert alone == pytest.approx(same.seconds)
+        assert alone < step.seconds
+
+
+def test_short_and_long_prompts_are_told_apart_and_nobody_is_lost():
+    run = simulate(Setup((*CHATS, LONG), Chunked(), Paged(2000), GPU))
+    short, long = stalls.by_prompt(run, longest_short=200)
+    first, second, third = run.records
+    assert len(short.ttft) == 2
+    assert len(short.itl) == 2 * 39
+    assert long.ttft.mean == metrics.ttft(third)
+    assert long.itl.values.tolist() == sorted(metrics.itl(third))
+    both = np.concatenate([metrics.itl(first), metrics.itl(second)])
+    assert short.itl.max == np.max(both)
+    whole = metrics.summarize(run)
+    assert len(short.itl) + len(long.itl) == len(whole.itl)
+
+
+def test_nobody_has_no_latency():
+    run = simulate(Setup(CHATS, Chunked(), Paged(2000), GPU))
+    _, long = stalls.by_prompt(run, longest_short=200)
+    assert np.isnan([long.ttft.mean, long.itl.p99]).all()
