@@ -32,27 +32,40 @@ def simulator(new_page) -> Page:
     return page
 
 
+class Scale:
+    """Where a slider is on the screen."""
+
+    def __init__(self, page: Page, name: str):
+        box = page.locator("[data-testid=stSlider]").filter(has_text=name)
+        box.scroll_into_view_if_needed()
+        track = box.bounding_box()
+        value = box.locator("[data-testid=stSliderThumbValue]").bounding_box()
+        assert track
+        assert value
+        self.left, self.width = track["x"], track["width"]
+        self.thumb = value["x"] + value["width"] / 2
+        self.y = value["y"] + value["height"] + 8  # the value stands above the thumb
+
+    def at(self, share: float) -> float:
+        return self.left + share * self.width
+
+
 class Hand:
     """A mouse on a slider."""
 
     def __init__(self, page: Page, name: str):
-        self.page = page
-        box = page.locator("[data-testid=stSlider]").filter(has_text=name)
-        self.track = box.bounding_box()
-        thumb = box.locator("[data-testid=stSliderThumbValue]").bounding_box()
-        self.start = thumb["x"] + thumb["width"] / 2
-        self.y = thumb["y"] + thumb["height"] + 8
+        self.mouse, self.scale = page.mouse, Scale(page, name)
         self.to_start()
-        page.mouse.down()
+        self.mouse.down()
 
     def to(self, share: float) -> None:
-        self.page.mouse.move(self.track["x"] + share * self.track["width"], self.y)
+        self.mouse.move(self.scale.at(share), self.scale.y)
 
     def to_start(self) -> None:
-        self.page.mouse.move(self.start, self.y)
+        self.mouse.move(self.scale.thumb, self.scale.y)
 
     def let_go(self) -> None:
-        self.page.mouse.up()
+        self.mouse.up()
 
 
 def shown(page: Page, place: str) -> str:
@@ -216,22 +229,16 @@ def test_a_finger_is_followed_too(new_page):
     page = new_page("en", viewport=(390, 844), has_touch=True)
     helpers.visit(page, "/simulator", part="explore")
     cards = shown(page, CARDS)
-    box = page.locator("[data-testid=stSlider]").filter(has_text=RATE)
-    box.scroll_into_view_if_needed()
-    track, thumb = (
-        box.bounding_box(),
-        box.locator("[data-testid=stSliderThumbValue]").bounding_box(),
-    )
-    y = thumb["y"] + thumb["height"] + 8
+    scale = Scale(page, RATE)
     finger = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: float) -> None:
-        where = [{"x": x, "y": y} for x in points]
+        where = [{"x": x, "y": scale.y} for x in points]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": where})
 
-    touch("touchStart", thumb["x"] + thumb["width"] / 2)
-    touch("touchMove", track["x"] + 0.7 * track["width"])
-    touch("touchMove", track["x"] + track["width"])
+    touch("touchStart", scale.thumb)
+    touch("touchMove", scale.at(0.7))
+    touch("touchMove", scale.at(1.0))
     expect_other(page, CARDS, cards)
     expect_address(page, "/simulator", part="explore")
     touch("touchEnd")
