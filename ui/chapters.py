@@ -27,12 +27,31 @@ GROUPS = (
                              "12_quantization")),
     Group("系统与诊断", "Systems and diagnosis", ("13_systems", "14_clinic", "15_quiz")),
 )
+
+# What each is about in a word or two, for headings of settings; also where no page exists yet.
+NAMES = {
+    "01_pipeline": ("全流程", "Pipeline"),
+    "02_prefill_decode": ("预填充与解码", "Prefill and decode"),
+    "03_latency": ("延迟", "Latency"),
+    "04_simulator": ("模拟器", "Simulator"),
+    "05_batching": ("批处理", "Batching"),
+    "06_kv_cache": ("KV 缓存", "KV cache"),
+    "07_fragmentation": ("分页", "Paging"),
+    "08_prefix_cache": ("前缀缓存", "Prefix cache"),
+    "09_chunked_prefill": ("分块预填充", "Chunked prefill"),
+    "10_spec_decode": ("投机解码", "Speculative decoding"),
+    "11_cuda_graph": ("CUDA Graph", "CUDA graphs"),
+    "12_quantization": ("量化", "Quantization"),
+    "13_systems": ("系统", "Systems"),
+    "14_clinic": ("诊断", "Clinic"),
+    "15_quiz": ("测验", "Quiz"),
+}
 # fmt: on
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page that exists."""
+    """A chapter; the text of one that does not exist yet cannot be read."""
 
     stem: str
 
@@ -49,6 +68,15 @@ class Chapter:
     def script(self) -> Path:
         return ROOT / self.page
 
+    @property
+    def exists(self) -> bool:
+        return self.script.exists()
+
+    def name(self, language: str) -> str:
+        """Its number and what it is about: "05  Batching"."""
+        zh, en = NAMES[self.stem]
+        return f"{self.number:02}  {zh if language == 'zh' else en}"
+
     def text(self, language: str) -> prose.Prose:
         return prose.read(self.script, language)
 
@@ -62,8 +90,7 @@ class Chapter:
 def listed() -> list[tuple[Group, list[Chapter]]]:
     """The groups with the chapters that exist; a group without any is left out."""
     groups = [
-        (group, [Chapter(stem) for stem in group.stems if Chapter(stem).script.exists()])
-        for group in GROUPS
+        (group, [Chapter(stem) for stem in group.stems if Chapter(stem).exists]) for group in GROUPS
     ]
     return [(group, chapters) for group, chapters in groups if chapters]
 

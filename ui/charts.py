@@ -11,8 +11,9 @@ those who do not see it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -108,11 +109,17 @@ class Sample:
 
 
 def show(
-    figure: go.Figure, key: str, alt: str, height: int | None = None, fill: bool = False
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    height: int | None = None,
+    fill: bool = False,
+    clicked: Callable[[object], None] | None = None,
 ) -> None:
     """Draw a figure where called.  `alt` says what it shows, for readers who hear the page.
 
-    `fill` gives it the height its surroundings leave, as in the lecture view.
+    `fill` gives it the height its surroundings leave, as in the lecture view.  `clicked` is called
+    with the custom data of a point that the reader clicks on.
     """
     if not alt.strip():
         raise ValueError(f"chart {key!r} needs a text alternative")
@@ -127,7 +134,17 @@ def show(
         theme="streamlit",
         config=CONFIG,
         height="stretch" if fill else "content",
+        on_select=partial(_pass_on, key, clicked) if clicked else "ignore",
+        selection_mode="points",
     )
+
+
+def _pass_on(key: str, clicked: Callable[[object], None]) -> None:
+    """The point under the click; a second click takes the selection back, and says nothing."""
+    points = st.session_state[key]["selection"]["points"]
+    data = points[0].get("customdata") if points else None
+    if data is not None:
+        clicked(data[0] if isinstance(data, list) else data)
 
 
 # Figures

@@ -28,10 +28,10 @@ def slide(
     live: bool = False,
 ) -> float:
     """A number on a scale from `low` to `high`.  Whole numbers stay whole."""
-    is_whole = all(isinstance(value, int) for value in (low, high, start, step or 1))
-    kind = int if is_whole else float
+    kind = _kind(low, high, start, step)
+    is_whole = kind is int
     low, high, start = kind(low), kind(high), kind(start)
-    widget = state.bind(key, start, lambda text: kind(_clamped(text, low, high)))
+    widget = state.bind(key, start, on_scale(low, high, start, step))
     value = st.slider(
         label,
         low,
@@ -58,12 +58,7 @@ def pick(
     live: bool = False,
 ) -> float:
     """A number out of a few on a scale, for ranges that a straight slider would serve badly."""
-
-    def nearest(text: str) -> float:
-        number = _clamped(text, values[0], values[-1])
-        return min(values, key=lambda value: abs(value - number))
-
-    widget = state.bind(key, start, nearest)
+    widget = state.bind(key, start, nearest(values))
     value = st.select_slider(
         label,
         values,
@@ -80,14 +75,14 @@ def pick(
 
 def number(key: str, label: str, low: int, high: int, start: int, help: str | None = None) -> int:
     """A whole number to type, for values that a scale would serve badly (a seed)."""
-    widget = state.bind(key, start, lambda text: int(_clamped(text, low, high)))
+    widget = state.bind(key, start, on_scale(low, high, start))
     value = st.number_input(label, low, high, key=widget, step=1, help=help, on_change=state.moved)
     state.settle(key, value, start)
     return int(value)
 
 
 def toggle(key: str, label: str, start: bool = False, help: str | None = None) -> bool:
-    widget = state.bind(key, start, _switch)
+    widget = state.bind(key, start, switch)
     value = st.toggle(label, key=widget, help=help, on_change=state.moved)
     state.settle(key, value, start)
     return value
@@ -97,13 +92,7 @@ def choose(
     key: str, label: str, options: Mapping[str, str], start: str, help: str | None = None
 ) -> str:
     """One of a few; `options` maps the code in the URL to the words on the page."""
-
-    def known(text: str) -> str:
-        if text not in options:
-            raise ValueError(text)
-        return text
-
-    widget = state.bind(key, start, known)
+    widget = state.bind(key, start, known(options))
     if st.session_state[widget] not in options:  # the options changed under it
         st.session_state[widget] = start
     codes, words = list(options), options.__getitem__
@@ -125,14 +114,44 @@ def choose(
     return str(value)
 
 
+# How each of them reads the text of an address: its value, or ValueError for what means nothing.
+
+
+def on_scale(low: float, high: float, start: float, step: float | None = None) -> state.Parse:
+    kind = _kind(low, high, start, step)
+    return lambda text: kind(_clamped(text, low, high))
+
+
+def nearest(values: Sequence[float]) -> state.Parse:
+    def read(text: str) -> float:
+        number = _clamped(text, values[0], values[-1])
+        return min(values, key=lambda value: abs(value - number))
+
+    return read
+
+
+def known(options: Mapping[str, str]) -> state.Parse:
+    def read(text: str) -> str:
+        if text not in options:
+            raise ValueError(text)
+        return text
+
+    return read
+
+
+def switch(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(text)
+    return text == "1"
+
+
+def _kind(*numbers: float | None) -> type[int] | type[float]:
+    """Whole numbers stay whole."""
+    return int if all(isinstance(number, int | None) for number in numbers) else float
+
+
 def _clamped(given: str | float, low: float, high: float) -> float:
     number = float(given)
     if math.isnan(number):
         raise ValueError(given)
     return min(max(number, low), high)
-
-
-def _switch(text: str) -> bool:
-    if text not in ("0", "1"):
-        raise ValueError(text)
-    return text == "1"

@@ -30,10 +30,12 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from sim.engine import Setup
 from sim.errors import SimError
 from ui import (
     chapters,
     charts,
+    compare,
     controls,
     explain,
     frame,
@@ -44,11 +46,13 @@ from ui import (
     predict,
     quiz,
     state,
+    take_along,
 )
 from ui import language as languages
 from ui.explain import Mark
 from ui.language import tr
 from ui.numbers import in_words
+from ui.state import Parse
 
 __all__ = ["Card", "Chapter", "open", "tr"]
 
@@ -71,6 +75,7 @@ class Act:
 
 
 Method = TypeVar("Method", bound=Callable[..., None])
+Chosen = TypeVar("Chosen")
 
 
 def _stands_still(method: Method) -> Method:
@@ -99,6 +104,10 @@ class Chapter:
         self.acts: list[Act] = []
         self.rehearses = False
         self._answers: dict[str, Any] = {}  # what the reader has chosen, given and guessed
+        self._drawn: dict[str, tuple[Any, Parse]] = {}  # control -> where it starts, how it reads
+        self._quoted: Mapping[str, str] | None = None  # settings that stand in for the controls
+        self._front: Sequence[str] = ()  # controls beside the figure, whatever their group
+        self._followed: Sequence[str] = ()
         self._leading: list[Callable[[], Any]] = []  # draws what follows a slider
         self._num_leading = 0
         self._places: _Places | None = None
@@ -198,32 +207,38 @@ class Chapter:
 
     # -- choosing ---------------------------------------------------------------------------
 
+    # Further keyword arguments of the controls: `help`, `unit`, `live` as in `ui.controls`;
+    # `advanced` puts a control under "More", `group` under the name of a chapter there (or under
+    # words of your own).
+
+    def front(self, *keys: str, live: Sequence[str] = ()) -> None:
+        """The few controls of this act that stand beside its figure, though they have a group;
+        and those of them that are followed while they are dragged."""
+        self._front, self._followed = keys, live
+
     def slide(
         self, key: str, label: str, low: float, high: float, start: float, **more: Any
     ) -> Any:
-        return self._control(
-            key, start, more, lambda: controls.slide(key, label, low, high, start, **more)
-        )
+        read = controls.on_scale(low, high, start, more.get("step"))
+        return self._control(controls.slide, (key, label, low, high, start), more, read)
 
     def pick(self, key: str, label: str, values: Sequence[float], start: float, **more: Any) -> Any:
-        return self._control(
-            key, start, more, lambda: controls.pick(key, label, values, start, **more)
-        )
+        read = controls.nearest(values)
+        return self._control(controls.pick, (key, label, values, start), more, read)
 
     def number(self, key: str, label: str, low: int, high: int, start: int, **more: Any) -> int:
-        return self._control(
-            key, start, more, lambda: controls.number(key, label, low, high, start, **more)
-        )
+        read = controls.on_scale(low, high, start)
+        return cast(int, self._control(controls.number, (key, label, low, high, start), more, read))
 
     def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
-        return self._control(key, start, more, lambda: controls.toggle(key, label, start, **more))
+        given = (key, label, start)
+        return cast(bool, self._control(controls.toggle, given, more, controls.switch))
 
     def choose(
         self, key: str, label: str, options: Mapping[str, str], start: str, **more: Any
     ) -> str:
-        return self._control(
-            key, start, more, lambda: controls.choose(key, label, options, start, **more)
-        )
+        given = (key, label, options, start)
+        return cast(str, self._control(controls.choose, given, more, controls.known(options)))
 
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         """The bytes of a file the reader gives, or None."""
@@ -235,6 +250,49 @@ class Chapter:
             self._answers[key] = given.getvalue() if given else None
         return cast(bytes | None, self._answers.get(key))
 
+    def kept_as_a(self, choose: Callable[[], Chosen]) -> Chosen | None:
+        """What `choose` gives at the settings that the reader has kept as A; None without an A.
+
+        Draws the button that keeps, or drops, a run.  `choose` asks for the controls of the act,
+        which it has already done once.
+        """
+        kept = state.wanted(state.KEPT_RUN)
+        if not self.rehearses:
+            with self._at.controls:
+                self._keep_or_drop(kept is not None)
+        if kept is None:
+            return None
+        at_rest, self._quoted = self._quoted, compare.unpacked(kept)
+        try:
+            return choose()
+        except SimError as error:  # a link may hold anything
+            self.problem(f"A: {notes.error(error)}")
+            return None
+        finally:
+            self._quoted = at_rest
+
+    def _keep_or_drop(self, has_kept: bool) -> None:
+        if has_kept:
+            label, keep = tr("放下 A", "Drop A"), lambda: ""
+            icon = ":material/close:"
+        else:
+            label, icon = tr("留作 A", "Keep as A"), ":material/push_pin:"
+            keys = list(self._answers)
+
+            def keep() -> str:
+                return compare.packed(state.settings(keys))
+
+        st.button(
+            label,
+            key="keep-as-a",
+            icon=icon,
+            help=tr(
+                "把这次运行留在图上作对照，再改旋钮",
+                "Leave this run on the figure for comparison, then turn the knobs",
+            ),
+            on_click=lambda: state.set_value(state.KEPT_RUN, keep(), ""),
+        )
+
     @_stands_still
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
         """Links into states of this act: prose section -> the values that differ from the defaults.
@@ -242,12 +300,15 @@ class Chapter:
         A section's heading is the label of its link; its body says what to look for, its blanks
         are values of the preset.  In the lecture view the links stand among the further settings.
         """
-        place = self._at.advanced if self.large else self._at.text
+        place = self._at.advanced() if self.large else self._at.text
+        kept = state.wanted(state.KEPT_RUN)  # stays, to be compared with a preset
+        beside = {state.KEPT_RUN: kept} if kept is not None else {}
         with place, st.container(key="presets", gap="small"):
             for section, values in presets.items():
                 text = self.text.section(section)
                 with st.container(key=f"preset-{section}", gap=None):
-                    frame.fresh_link(self.here, text.heading, self._current_act().code, values)
+                    code = self._current_act().code
+                    frame.fresh_link(self.here, text.heading, code, {**values, **beside})
                     if not self.large:
                         blanks = {name: in_words(values[name]) for name in text.blanks}
                         st.markdown(self.text.filled(section, **blanks))
@@ -275,12 +336,23 @@ class Chapter:
         alt: str,
         height: int | None = None,
         after: predict.Prediction | None = None,
+        opens: str | None = None,
     ) -> None:
-        """A chart.  While the question `after` is open it would give the answer away: not yet."""
+        """A chart.  While the question `after` is open it would give the answer away: not yet.
+
+        A click on one of its points moves the control `opens` to the point's custom data.
+        """
         if (after is not None and after.state == "open") or not self._takes_its_turn(key):
             return
         name = f"{self.here.stem}-{key}"
-        self._show(lambda: charts.show(figure, name, alt, height, fill=self.large), key)
+        clicked = self._opener(opens) if opens else None
+        self._show(
+            lambda: charts.show(figure, name, alt, height, fill=self.large, clicked=clicked), key
+        )
+
+    def _opener(self, control: str) -> Callable[[object], None]:
+        start, read = self._drawn[control]
+        return lambda value: state.set_value(control, read(str(value)), start)
 
     def cards(self, cards: Sequence[Card]) -> None:
         """The numbers of a result, in one row."""
@@ -312,6 +384,29 @@ class Chapter:
             after = self.text.filled(section) if section else ""
             with self._at.figure:
                 st.warning(f"{message}  \n{after}".strip())
+
+    @_stands_still
+    def take_along(self, setup: Setup, memory_utilization: float | None = None) -> None:
+        """What a reader may carry off: link, results, `vllm serve` command, log of the run."""
+        if not self.large:
+            with self._at.text:
+                query = state.query_of(self.here.stem, part=self._current_act().code)
+                take_along.show(setup, memory_utilization, query)
+
+    def progress(self, words: str) -> Callable[[int, int], None]:
+        """A bar above the figure while something is computed: call it with (done, in all)."""
+        if self.rehearses:
+            return lambda done, total: None
+        with self._at.figure:
+            place = st.empty()
+
+        def report(done: int, total: int) -> None:
+            if done < total:
+                place.progress(done / total, words)
+            else:
+                place.empty()
+
+        return report
 
     @_stands_still
     def quiz(self, name: str | None = None) -> None:
@@ -390,13 +485,23 @@ class Chapter:
     def _figure_key(self) -> str:
         return f"figure-{self._current_act().code}"
 
-    def _control(self, key: str, start: Any, more: dict[str, Any], draw: Callable[[], Any]) -> Any:
-        is_advanced = more.pop("advanced", False)
+    def _control(
+        self, draw: Callable[..., Any], given: tuple[Any, ...], more: dict[str, Any], read: Parse
+    ) -> Any:
+        """The value of a control; `given` begins with its key and ends with where it starts."""
+        key, start = given[0], given[-1]
+        group, is_advanced = more.pop("group", None), more.pop("advanced", False)
+        if self._quoted is not None:
+            return state.parsed(self._quoted.get(key), read, start)
         if self.rehearses:
             return self._answers.get(key, start)
+        if key in self._followed:
+            more["live"] = True
+        is_advanced = is_advanced or (group is not None and key not in self._front)
         state.restate(is_advanced)
-        with self._at.advanced if is_advanced else self._at.controls:
-            self._answers[key] = draw()
+        with self._at.advanced(group) if is_advanced else self._at.controls:
+            self._answers[key] = draw(*given, **more)
+        self._drawn[key] = (start, read)
         return self._answers[key]
 
     def _current_act(self) -> Act:
@@ -470,6 +575,7 @@ class _Places:
 
     def __init__(self, large: bool):
         self._popover: DeltaGenerator | None = None
+        self._groups: dict[str, DeltaGenerator] = {}  # within the popover
         self._leading: DeltaGenerator | None = None
         self.figures: list[str] = []  # of the act, in order; linked players are one
         self.leading_figure = ""
@@ -512,13 +618,32 @@ class _Places:
             self._leading = self.figure.container(key="leading", gap="small")
         return self._leading
 
-    @property
-    def advanced(self) -> DeltaGenerator:
-        """A popover at the end of the row of controls, made when first needed."""
+    def advanced(self, group: str | None = None) -> DeltaGenerator:
+        """A popover at the end of the row of controls, made when first needed; within it, the
+        place of a group: the stem of a chapter, or words."""
         if self._popover is None:
             with self._controls:
-                self._popover = st.popover(tr("更多", "More"), icon=":material/tune:")
-        return self._popover
+                popover = st.popover(tr("更多", "More"), icon=":material/tune:")
+            self._popover = popover.container(key="advanced", gap="small")
+        if group is None:
+            return self._popover
+        if group not in self._groups:
+            with self._popover:
+                self._groups[group] = _group(group, len(self._groups))
+        return self._groups[group]
+
+
+def _group(name: str, number: int) -> DeltaGenerator:
+    """Controls under their chapter's name, which leads there if the chapter exists."""
+    with st.container(key=f"group-{number}", gap=None):
+        if name not in chapters.NAMES:
+            st.markdown(f"**{name}**")
+        elif chapters.Chapter(name).exists:
+            chapter = chapters.Chapter(name)
+            frame.link(chapter, chapter.name(languages.current()))
+        else:
+            st.markdown(f"**{chapters.Chapter(name).name(languages.current())}**")
+        return st.container(horizontal=True, gap="small", key=f"group-{number}-controls")
 
 
 def open(script: str) -> Chapter:

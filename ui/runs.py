@@ -1,21 +1,66 @@
 """Runs of the simulation, kept: the same setup gives the same run, so it is computed once."""
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
-from sim import engine, metrics, slots
+from sim import engine, metrics, slots, stalls
+from sim.request import Request
+from sim.sweep import Point
+from sim.workload import Workload
 
 KEPT = 64  # runs in memory, shared by all readers
+LARGE = 2_500  # requests; a run of 20,000 holds some 50 MB
+KEPT_LARGE = 4
+KEPT_SUMMARIES = 512  # these are light
 
 
 @lru_cache(maxsize=KEPT)
+def requests(workload: Workload) -> tuple[Request, ...]:
+    """The same objects each time, which makes comparing setups fast."""
+    return workload.requests()
+
+
 def run(setup: engine.Setup) -> engine.Run:
+    return _large_run(setup) if len(setup.requests) > LARGE else _run(setup)
+
+
+@lru_cache(maxsize=KEPT)
+def _run(setup: engine.Setup) -> engine.Run:
     return engine.simulate(setup)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=KEPT_LARGE)
+def _large_run(setup: engine.Setup) -> engine.Run:
+    return engine.simulate(setup)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
 def summary(setup: engine.Setup) -> metrics.Summary:
     return metrics.summarize(run(setup))
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def goodput(setup: engine.Setup, ttft_seconds: float, tpot_seconds: float) -> metrics.Goodput:
+    return metrics.goodput(run(setup), ttft_seconds, tpot_seconds)
+
+
+def sweep(
+    setups: Mapping[Any, engine.Setup], progress: Callable[[int, int], object] | None = None
+) -> tuple[Point, ...]:
+    """A point for each value; here and now, so that every run is one that a reader can open.
+
+    `progress(done, in all)` is called before the first run and after each.
+    """
+    points: list[Point] = []
+    for value, setup in setups.items():
+        if progress is not None:
+            progress(len(points), len(setups))
+        points.append(Point(value, summary(setup)))
+    if progress is not None:
+        progress(len(points), len(setups))
+    return tuple(points)
 
 
 @lru_cache(maxsize=KEPT)
@@ -34,3 +79,9 @@ def step(setup: engine.Setup, number: int) -> engine.Step:
 @lru_cache(maxsize=KEPT)
 def grid(setup: engine.Setup, tick_seconds: float) -> slots.SlotGrid:
     return slots.slot_grid(setup, tick_seconds)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def by_prompt(setup: engine.Setup, longest_short: int) -> tuple[stalls.Latencies, stalls.Latencies]:
+    """TTFT and ITL of the requests with short prompts, and of those with long ones."""
+    return stalls.by_prompt(run(setup), longest_short)

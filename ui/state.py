@@ -10,7 +10,7 @@ with their translated labels.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
@@ -21,7 +21,9 @@ RESERVED = {"lang", "part", "view", "step", "embed", "embed_options"}
 AMBIENT = {"lang", "view", "step"}  # belong to the reader or to a moment, not to a page's state
 NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
 MAX_LENGTH = 64  # of a value
-MAX_PARAMETERS = 40
+KEPT_RUN = "a"  # the parameter that holds all settings of another run (`ui.compare`)
+MAX_KEPT_RUN = 500  # its length
+MAX_PARAMETERS = 60
 
 Parse = Callable[[str], Any]
 
@@ -85,7 +87,7 @@ def bind(key: str, default: Any, parse: Parse) -> str:
     """
     page, widget = _page(), _widget(key)
     if widget not in st.session_state:
-        kept = page.values.get(key, _parsed(page.written.get(key), parse, default))
+        kept = page.values.get(key, parsed(page.written.get(key), parse, default))
         st.session_state[widget] = kept
     elif page.restates or page.is_unsettled:  # an interrupted run may never have told the browser
         st.session_state[widget] = st.session_state[widget]
@@ -141,6 +143,22 @@ def reset() -> None:
 def wanted(key: str) -> str | None:
     """A value that has no widget (the act): what the URL or the reader last asked for."""
     return _page().written.get(key)
+
+
+def parsed(text: str | None, parse: Parse, default: Any) -> Any:
+    """What the text of an address means to a control; the default where it means nothing."""
+    if text is None:
+        return default
+    try:
+        return parse(text)
+    except (ValueError, OverflowError):
+        return default
+
+
+def settings(keys: Iterable[str]) -> dict[str, str]:
+    """Those of these controls that stand elsewhere than where they start, as in the URL."""
+    written = _page().written
+    return {key: written[key] for key in keys if key in written}
 
 
 def parameter(key: str) -> str | None:
@@ -220,16 +238,8 @@ def _renew(key: str) -> None:
 
 
 def _is_sound(key: str, value: str) -> bool:
-    return bool(NAME.fullmatch(key)) and len(value) <= MAX_LENGTH
-
-
-def _parsed(text: str | None, parse: Parse, default: Any) -> Any:
-    if text is None:
-        return default
-    try:
-        return parse(text)
-    except (ValueError, OverflowError):
-        return default
+    longest = MAX_KEPT_RUN if key == KEPT_RUN else MAX_LENGTH
+    return bool(NAME.fullmatch(key)) and len(value) <= longest
 
 
 def _text(value: Any) -> str:

@@ -1,0 +1,45 @@
+"""What vLLM's log would have said during a run: its own line, every ten seconds.
+
+Source: vLLM `vllm/v1/metrics/loggers.py` (`LoggingStatLogger.log`), 0.11; newer versions add
+"Preemptions: ..." once there were any.
+"""
+
+import numpy as np
+
+from sim import metrics
+from sim.engine import Run
+
+LINE = (
+    "Engine 000: Avg prompt throughput: {prompt:.1f} tokens/s, "
+    "Avg generation throughput: {generation:.1f} tokens/s, "
+    "Running: {running} reqs, Waiting: {waiting} reqs, "
+    "GPU KV cache usage: {kv:.1f}%, Prefix cache hit rate: {hits:.1f}%"
+)
+
+
+def line(log: metrics.LogLine) -> str:
+    return LINE.format(
+        prompt=log.prompt_tokens_per_second,
+        generation=log.generation_tokens_per_second,
+        running=log.num_running,
+        waiting=log.num_waiting,
+        kv=log.kv_usage * 100,
+        hits=log.prefix_hit_rate * 100,
+    )
+
+
+def lines(run: Run, most: int = 5) -> list[str]:
+    """Up to `most` lines with the time since the start, evenly chosen among all; a run that ends
+    before the first would be due is asked in its middle."""
+    end = float(np.max(run.series.end_seconds, initial=0.0))
+    due = np.arange(metrics.LOG_SECONDS, end, metrics.LOG_SECONDS)
+    if not len(due):
+        due = np.array([end / 2])
+    picked = due[np.unique(np.linspace(0, len(due) - 1, most).round().astype(int))]
+    return [f"{_clock(at)} {line(metrics.log_line(run, at))}" for at in picked.tolist()]
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{rest:02}"

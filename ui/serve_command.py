@@ -1,0 +1,133 @@
+"""The `vllm serve` command that matches a setup, and what of the setup no flag can say.
+
+The batch limit, the token budget and the share of memory are always stated: their defaults depend
+on the machine and the version.  Everything else only where it differs from vLLM's default.
+
+Flags as in vLLM 0.11 to 0.29 (docs.vllm.ai, `vllm serve`; `vllm/config/cache.py`, `scheduler.py`).
+"""
+
+from dataclasses import dataclass
+
+from sim.cost import Roofline
+from sim.engine import Setup
+from sim.kv import Paged
+from sim.specs import BF16_BYTES
+from ui.language import tr
+
+BLOCK_SIZE = 16  # vLLM's own
+LARGEST_BLOCK = 32  # tokens, on NVIDIA GPUs
+CHECKPOINTS = {  # names of sim.specs.MODELS -> on the Hugging Face hub
+    "Llama-2-7B": "meta-llama/Llama-2-7b-hf",
+    "Llama-2-13B": "meta-llama/Llama-2-13b-hf",
+    "Llama-2-70B": "meta-llama/Llama-2-70b-hf",
+    "Llama-3.1-8B": "meta-llama/Llama-3.1-8B-Instruct",
+    "Llama-3.1-70B": "meta-llama/Llama-3.1-70B-Instruct",
+    "Mistral-7B": "mistralai/Mistral-7B-Instruct-v0.3",
+    "Qwen2.5-7B": "Qwen/Qwen2.5-7B-Instruct",
+    "Qwen3-8B": "Qwen/Qwen3-8B",
+    "Qwen3-14B": "Qwen/Qwen3-14B",
+    "Qwen3-32B": "Qwen/Qwen3-32B",
+    "Mixtral-8x7B": "mistralai/Mixtral-8x7B-Instruct-v0.1",
+    "OPT-13B": "facebook/opt-13b",
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    """`text` is empty when there is no such server; `notes` say what the flags do not."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def of(setup: Setup, memory_utilization: float | None = None) -> Command:
+    """The command for a setup; `memory_utilization` is the share its pool was computed with."""
+    clock, memory, policy = setup.clock, setup.memory, setup.policy
+    if not isinstance(clock, Roofline) or not isinstance(memory, Paged):
+        return Command("", (_no_machine(),))
+    chunks = getattr(policy, "max_num_batched_tokens", None)
+    if chunks is None:
+        return Command("", (_no_policy(),))
+    model = clock.model
+    flags = [f"--max-num-seqs {policy.max_num_seqs}"]
+    is_chunked = bool(getattr(policy, "chunked_prefill", True))
+    if is_chunked:
+        flags.append(f"--max-num-batched-tokens {chunks}")
+    else:
+        flags.append("--no-enable-chunked-prefill")
+    if memory_utilization is not None:
+        flags.append(f"--gpu-memory-utilization {memory_utilization:g}")
+    if clock.tensor_parallel > 1:
+        flags.append(f"--tensor-parallel-size {clock.tensor_parallel}")
+    if memory.block_size != BLOCK_SIZE:
+        flags.append(f"--block-size {memory.block_size}")
+    if not memory.prefix_caching:
+        flags.append("--no-enable-prefix-caching")
+    if model.weights.name == "fp8":
+        flags.append("--quantization fp8")
+    if model.kv_element_bytes != BF16_BYTES:
+        flags.append("--kv-cache-dtype fp8")
+    name = CHECKPOINTS.get(model.name, model.name)
+    text = " \\\n  ".join([f"vllm serve {name}", *flags])
+    return Command(text, tuple(_notes(clock, memory, is_chunked)))
+
+
+def _notes(clock: Roofline, memory: Paged, is_chunked: bool) -> list[str]:
+    model = clock.model
+    notes = []
+    if model.weights.name in ("int8", "int4"):
+        kind = {"int8": "INT8 W8A8", "int4": "AWQ / GPTQ"}[model.weights.name]
+        notes.append(
+            tr(
+                f"{model.weights.name} 权重不是一个开关：把模型名换成已经量化好的检查点（{kind}），"
+                "vLLM 从它的配置里认出格式。",
+                f"{model.weights.name} weights are not a switch: put the name of a quantized "
+                f"checkpoint ({kind}) in place of the model; vLLM reads the format from it.",
+            )
+        )
+    if memory.block_size > LARGEST_BLOCK:
+        notes.append(
+            tr(
+                f"在 NVIDIA GPU 上，多数注意力后端只接受不大于 {LARGEST_BLOCK} 的块。",
+                f"On NVIDIA GPUs most attention backends take blocks of at most {LARGEST_BLOCK}.",
+            )
+        )
+    if not is_chunked:
+        notes.append(
+            tr(
+                "关掉分块预填充后，每步的预算至少要等于模型长度；不写时 vLLM 自己取够。",
+                "Without chunked prefill the budget of a step must be at least the model length; "
+                "left out, vLLM makes it large enough.",
+            )
+        )
+    if clock.efficiency is not None:
+        notes.append(
+            tr(
+                "你设的效率描述的是机器，没有对应的参数。",
+                "The efficiencies that you set describe the machine; there is no flag for them.",
+            )
+        )
+    notes.append(
+        tr(
+            f"GPU（{clock.gpu.name}）由你运行它的机器决定；到达、长度和共享前缀属于流量，"
+            "用 `vllm bench serve` 来发。",
+            f"The GPU ({clock.gpu.name}) is that of the machine you run it on; arrivals, lengths "
+            "and shared prefixes belong to the traffic, which `vllm bench serve` sends.",
+        )
+    )
+    return notes
+
+
+def _no_machine() -> str:
+    return tr(
+        "直接给速度的服务器没有型号，也就没有对应的命令：先选一块 GPU 和一个模型。",
+        "A server given by two speeds is no product, so no command matches it: "
+        "choose a GPU and a model.",
+    )
+
+
+def _no_policy() -> str:
+    return tr(
+        "vLLM 没有这种调度策略：换成 vLLM V1，就有对应的命令。",
+        "vLLM has no such scheduling policy: choose vLLM V1 and there is a matching command.",
+    )
