@@ -278,6 +278,17 @@ def of_lengths(
     return tuple(Request(index, 0.0, *lengths) for index, lengths in enumerate(pairs))
 
 
+def evenly(
+    num_requests: int, within_seconds: float, prompt_tokens: int, first_id: int = 0
+) -> tuple[Request, ...]:
+    """Requests of one output token at even distances, none of them at either end."""
+    gap = within_seconds / (num_requests + 1)
+    return tuple(
+        Request(first_id + index, gap * (index + 1), prompt_tokens, output_tokens=1)
+        for index in range(num_requests)
+    )
+
+
 def on_ticks(requests: Iterable[Request], tick_seconds: float) -> tuple[Request, ...]:
     """The same requests with arrivals moved up to whole ticks: one column of a picture each."""
     require(tick_seconds > 0, "tick_not_positive", value=tick_seconds)
@@ -293,6 +304,16 @@ def on_ticks(requests: Iterable[Request], tick_seconds: float) -> tuple[Request,
 def scaled(requests: Iterable[Request], speed: float) -> tuple[Request, ...]:
     """The same requests arriving `speed` times as fast."""
     require(speed > 0, "rate_not_positive", value=speed)
+    if speed == 1:
+        return tuple(requests)
     return tuple(
         replace(request, arrival_seconds=request.arrival_seconds / speed) for request in requests
     )
+
+
+def with_giant(requests: Iterable[Request], prompt_tokens: int) -> tuple[Request, ...]:
+    """The same requests, but the one in the middle of the line brings a prompt of its own size."""
+    line = tuple(requests)
+    middle = len(line) // 2
+    giant = replace(line[middle], prompt_tokens=prompt_tokens, prefix=())
+    return (*line[:middle], giant, *line[middle + 1 :])

@@ -21,6 +21,7 @@ from sim.workload import (
     of_lengths,
     on_ticks,
     scaled,
+    with_giant,
 )
 
 RNG_SEED = 5
@@ -246,3 +247,15 @@ def test_rates_that_are_not_numbers_are_errors():
             make(math.nan)
     with pytest.raises(SimError, match="cv_out_of_range"):
         GammaArrivals(1.0, math.nan)
+
+
+def test_one_giant_prompt_stands_among_requests_that_stay_as_they_are():
+    usual = of_lengths([5] * 9, 100)
+    crowd = with_giant(usual, 50_000)
+    assert [request.prompt_tokens for request in crowd] == [100] * 4 + [50_000] + [100] * 4
+    assert [who for who, other in zip(crowd, usual, strict=True) if who != other] == [crowd[4]]
+
+
+def test_at_their_own_speed_requests_are_the_same_objects():
+    usual = of_lengths([5] * 9)
+    assert scaled(usual, 1) is usual
