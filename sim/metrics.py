@@ -160,6 +160,12 @@ def tpot(record: Record) -> float:
     return float(record.token_seconds[-1] - record.token_seconds[0]) / num_gaps
 
 
+def beside_prefill(run: Run, record: Record) -> np.ndarray:
+    """Which gaps of a request ended with a step that also prefilled somebody, [N - 1] bool."""
+    ended = np.searchsorted(run.series.end_seconds, record.token_seconds[1:])
+    return run.series.prefill_tokens[ended] > 0
+
+
 # -- a whole run ------------------------------------------------------------------------------
 
 

@@ -41,6 +41,9 @@ MEANINGS: dict[str, Meaning] = {
     "sample": Meaning("#cc4b4b", "checks", "采样", "sample"),
     "detokenize": Meaning("#2a8aa8", "cross", "还原成文字", "detokenize"),
     "idle": Meaning("#8a8278", "outline", "空闲", "idle"),
+    # What the user has of it.
+    "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),
+    "measured": Meaning("#7f7a8c", "outline", "量到的时间", "measured time"),
 }
 
 # Lines and bars that stand for no state, in order of use.
