@@ -8,7 +8,7 @@ look at those with short prompts and those with long ones apart.
 Source: Sarathi-Serve, Agrawal et al. 2024, section 3 ("generation stalls").
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from sim import metrics
 from sim.cost import Clock
 from sim.engine import Record, Run, Step
+from sim.errors import require
 from sim.metrics import Distribution
 from sim.scheduler.batch import Load
 
@@ -29,6 +30,18 @@ def seconds_alone(step: Step, clock: Clock) -> float:
         return step.seconds
     load = Load.decode(len(contexts), sum(contexts))
     return float(clock.step_time(load).seconds)
+
+
+def tokens_at(run: Run, seconds: float) -> tuple[int, int]:
+    """(decode, prefill): the tokens of the first step that begins at this moment or later.
+
+    Raises:
+        SimError: `after_the_end`.
+    """
+    series = run.series
+    step = int(np.searchsorted(series.start_seconds, seconds))
+    require(step < len(series.start_seconds), "after_the_end", value=seconds)
+    return int(series.decode_tokens[step]), int(series.prefill_tokens[step])
 
 
 @dataclass(frozen=True)
@@ -56,3 +69,29 @@ def by_prompt(run: Run, longest_short: int) -> tuple[Latencies, Latencies]:
         Latencies.of(one for one in served if one.request.prompt_tokens <= longest_short),
         Latencies.of(one for one in served if one.request.prompt_tokens > longest_short),
     )
+
+
+@dataclass(frozen=True)
+class TtftChange:
+    """How much later first tokens come on one server than on another; negative is sooner.
+
+    Differences of mean TTFT in seconds, one per load, [num_loads].
+    """
+
+    loads: tuple[float, ...]
+    short: tuple[float, ...]
+    long: tuple[float, ...]
+
+    @classmethod
+    def between(
+        cls,
+        before: Mapping[float, tuple[Latencies, Latencies]],
+        after: Mapping[float, tuple[Latencies, Latencies]],
+    ) -> "TtftChange":
+        """Both map the same loads to what `by_prompt` gives."""
+        changes = [
+            [new.ttft.mean - old.ttft.mean for old, new in zip(before[at], after[at], strict=True)]
+            for at in before
+        ]
+        short, long = zip(*changes, strict=True)
+        return cls(tuple(before), short, long)

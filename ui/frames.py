@@ -1,14 +1,16 @@
 """From a simulated run to the frames of the player: pictures and sentences, no scheduling."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from sim import metrics, slots
-from sim.engine import Setup, Step
+from sim import metrics, slots, stalls
+from sim.engine import Setup, Step, StepWork
 from sim.slots import SlotGrid
 from ui import notes, runs, theme
 from ui.language import tr
+from ui.numbers import seconds
 from ui.painters.slots import Grid, Slots
 from ui.painters.timeline import Span, Timeline
 from ui.theme import request_letter
@@ -86,6 +88,59 @@ def step_timeline(setups: Mapping[str, Setup], alt: str, title: str = "") -> Tim
         events=tuple(_kinds_of(ended[moment].values()) for moment in at),
         alt=alt,
     )
+
+
+def shared_steps(setup: Setup, alt: str, title: str = "") -> Timeline:
+    """A lane for each request, cut into the steps it takes part in; below them a lane of steps.
+
+    Who decodes beside a prefill is drawn as waiting from the moment at which its token would have
+    been there without it.
+    """
+    records, steps = runs.run(setup).records, runs.steps(setup)
+    lanes = {record.request.id: lane for lane, record in enumerate(records)}
+    alone = [stalls.seconds_alone(step, setup.clock) for step in steps]
+    prompts = {request.id: request.prompt_tokens for request in setup.requests}
+    queued = (span for record in records for span in metrics.spans(record) if span.kind == "queue")
+    spans = [
+        Span(lanes[span.request_id], span.start_seconds, span.end_seconds, "queue")
+        for span in queued
+    ]
+    for step, own in zip(steps, alone, strict=True):
+        spans += [span for work in step.work for span in _shares(lanes, step, work, own)]
+        spans.append(replace(_step_span(len(lanes), step), label=_sum_of(step)))
+    return Timeline(
+        title=title,
+        lanes=(*(request_letter(who) for who in lanes), tr("步", "step")),
+        spans=tuple(spans),
+        at=tuple(step.end_seconds for step in steps),
+        notes=tuple(
+            notes.shares(step, own, prompts) for step, own in zip(steps, alone, strict=True)
+        ),
+        events=tuple(_kinds_of([step]) for step in steps),
+        alt=alt,
+    )
+
+
+def _shares(
+    lanes: Mapping[int, int], step: Step, work: StepWork, alone_seconds: float
+) -> Iterator[Span]:
+    """A request's part of a step: its prefill, or its decode and the wait for that of others."""
+    lane, start, end = lanes[work.request_id], step.start_seconds, step.end_seconds
+    if work.is_prefill:
+        yield Span(lane, start, end, "prefill", f"{work.num_tokens:,} token")
+        return
+    ready = start + alone_seconds if alone_seconds < step.seconds else end
+    yield Span(lane, start, ready, "decode")
+    if ready < end:
+        yield Span(lane, ready, end, "stalled", seconds(end - ready))
+
+
+def _sum_of(step: Step) -> str:
+    """Decode and prefill tokens: "512 = 4 + 508", or the number alone."""
+    decode = sum(work.num_tokens for work in step.work if not work.is_prefill)
+    prefill = step.num_tokens - decode
+    whole = f"{step.num_tokens:,}"
+    return f"{whole} = {decode:,} + {prefill:,}" if decode and prefill else whole
 
 
 def _word(kind: str) -> str:

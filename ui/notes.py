@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sim import events, traces
 from sim.engine import Step
@@ -160,6 +160,73 @@ def step_note(step: Step | None, held: Sequence[int] = (), stalled: Sequence[int
         tr("预填充继续", "prefill goes on")
     ]
     return tr("；".join(parts) + "。", "; ".join(parts) + ".")
+
+
+def shares(step: Step, alone_seconds: float, prompt_tokens: Mapping[int, int]) -> str:
+    """Who computes how much of a step, and how long it takes for whom.
+
+    `alone_seconds`: how long it would have taken without its prefills; `prompt_tokens`: by request.
+    """
+    parts = _prefilled(step, prompt_tokens)
+    parts += _standing(step, [], [], is_quiet=True)
+    who = names(event.request_id for event in step.events if isinstance(event, events.FirstToken))
+    if who:
+        parts.append(tr(f"{who} 得到首个 token", f"the first token of {who}"))
+    parts += _left(step)
+    lasts = seconds(step.seconds)
+    if 0 < alone_seconds < step.seconds:
+        alone = seconds(alone_seconds)
+        time = tr(
+            f"这一步 {lasts}，没有预填充只要 {alone}。",
+            f"The step takes {lasts}; without the prefill, {alone}.",
+        )
+    else:
+        time = tr(f"这一步 {lasts}。", f"The step takes {lasts}.")
+    return tr("；".join(parts) + "。" + time, "; ".join(parts) + ". " + time)
+
+
+def _prefilled(step: Step, prompt_tokens: Mapping[int, int]) -> list[str]:
+    """Whole prompts together, then each piece of one."""
+    work_on = {work: prompt_tokens[work.request_id] for work in step.work if work.is_prefill}
+    whole = [work.request_id for work, total in work_on.items() if work.num_tokens == total]
+    tokens = sum(total for work, total in work_on.items() if work.num_tokens == total)
+    parts = []
+    if whole:
+        who = names(whole)
+        parts.append(
+            tr(
+                f"{who} 的提示词一次算完（{tokens:,} 个 token）",
+                f"all of {who}'s prompt at once ({tokens:,} tokens)"
+                if len(whole) == 1
+                else f"all of the prompts of {who} at once ({tokens:,} tokens)",
+            )
+        )
+    return parts + [
+        tr(
+            f"{names([work.request_id])} 预填充 {work.num_tokens:,} 个 token"
+            f"（{work.context:,} / {total:,}）",
+            f"{names([work.request_id])} prefills {work.num_tokens:,} tokens "
+            f"({work.context:,} of {total:,})",
+        )
+        for work, total in work_on.items()
+        if work.num_tokens < total
+    ]
+
+
+def _left(step: Step) -> list[str]:
+    done = [event.request_id for event in step.events if isinstance(event, events.Finished)]
+    if not done:
+        return []
+    who = names(done)
+    return [tr(f"{who} 写完", f"{who} {'are' if len(done) > 1 else 'is'} done")]
+
+
+def where_it_turns(loads: Sequence[float]) -> str:
+    """Where a difference changes sign along the load, as the predicate of a sentence."""
+    if not loads:
+        return tr("始终没有变号", "never changes sign")
+    places = tr("、", ", ").join(f"{load:.1f}" for load in loads)
+    return tr(f"在每秒 {places} 个请求处变号", f"changes sign at {places} requests per second")
 
 
 def kinds(step: Step | None) -> tuple[str, ...]:

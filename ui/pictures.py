@@ -13,6 +13,7 @@ from sim import metrics
 from sim.engine import Run, Step, StepWork
 from sim.slots import SlotGrid
 from ui import charts, theme
+from sim.stalls import Latencies, TtftChange
 from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr
 
@@ -160,6 +161,101 @@ def _curve(
 
 
 def _named(title: str, series: Sequence[Series]) -> str:
+# -- chunked prefill --------------------------------------------------------------------------
+
+
+def smooth_or_soon(
+    points: Mapping[int, tuple[Latencies, Latencies]], chosen: int, large: bool = False
+) -> go.Figure:
+    """The longest gap of those who decode against the TTFT of the long prompt: a point per budget.
+
+    `points`: budget -> what those with short prompts and the one with the long prompt see.
+    """
+    gaps = [short.itl.max * 1000 for short, _ in points.values()]
+    ttft = [long.ttft.mean * 1000 for _, long in points.values()]
+    figure = charts.lines(
+        [Series("", gaps, ttft, "prefill")],
+        tr("其他人最长的停顿（毫秒）", "longest gap of the others (ms)"),
+        tr("长提示词的 TTFT（毫秒）", "TTFT of the long prompt (ms)"),
+        large=large,
+        log_x=True,
+        height=270,
+    )
+    figure.update_traces(mode="lines+markers", marker_size=9)
+    low, high = np.log10([min(gaps), max(gaps)])
+    figure.update_xaxes(range=[low - 0.12, high + 0.16])
+    figure.update_yaxes(range=_padded(ttft))
+    for budget, x, y in zip(points, gaps, ttft, strict=True):
+        is_here = budget == chosen
+        name = tr(f"预算 {budget:,}", f"budget {budget:,}")
+        text = f"<b>{name}</b>" if is_here else f"{budget:,}"
+        is_below = is_here or budget == max(points)
+        figure.add_annotation(
+            x=np.log10(x), y=y, text=text, showarrow=False, yshift=-17 if is_below else 15
+        )
+        if is_here:
+            charts.mark_point(figure, x, y, "", large)
+    return figure
+
+
+def budget_of_a_step(budget: int, decode: int, prefill: int, large: bool = False) -> go.Figure:
+    """What the budget of one step goes to: decodes first, prompts get what is left."""
+    ends = np.cumsum([decode, prefill, budget - decode - prefill])
+    spans = [
+        Span(state, int(start), int(end))
+        for state, start, end in zip(("decode", "prefill", "free"), [0, *ends], ends, strict=False)
+        if end > start
+    ]
+    rows = [TimelineRow(tr("一步", "one step"), spans)]
+    figure = charts.request_timeline(rows, "token", large=large, height=_height(2, large))
+    figure.update_xaxes(range=[0, budget])
+    for span in spans:
+        width = int(span.end - span.start)
+        if width > LETTER_SHARE * budget:
+            _name_span(figure, 0, span, f"{width:,}", large)
+    return figure
+
+
+def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False) -> go.Figure:
+    """How much later (above zero) or sooner (below) first tokens come, along the load."""
+    series = [
+        Series(tr("长文", "documents"), change.loads, _in_ms(change.long), "prefill"),
+        Series(tr("聊天", "chats"), change.loads, _in_ms(change.short), "decode", "dash"),
+    ]
+    low, high = _padded([*_in_ms(change.long), *_in_ms(change.short), 0.0])
+    figure = charts.lines(
+        series,
+        tr("每秒请求数", "requests per second"),
+        tr("开 − 关：平均 TTFT 之差（毫秒）", "on − off: difference of mean TTFT (ms)"),
+        large=large,
+        y_range=(low, high),
+        height=330,
+    )
+    figure.add_hline(y=0, line_color=charts.NEUTRAL, line_width=2)
+    for side, words in ((1, tr("↑ 更晚", "↑ later")), (-1, tr("↓ 更早", "↓ sooner"))):
+        figure.add_annotation(
+            x=0,
+            xref="paper",
+            y=0,
+            text=words,
+            showarrow=False,
+            xanchor="left",
+            yanchor="bottom" if side > 0 else "top",
+            xshift=6,
+            font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        )
+    for flip in flips:
+        charts.mark_point(figure, flip, 0, f"{flip:.1f}", large)
+    return figure
+
+
+def _in_ms(values: Sequence[float]) -> list[float]:
+    return [value * 1000 for value in values]
+
+
+# -- inside -----------------------------------------------------------------------------------
+
+
     """A panel's title with the names of its curves in their colours and dashes."""
     names = [
         f'<span style="color:{charts.colour(one.colour)}">{DASHES[one.dash]} {one.name}</span>'

@@ -6,6 +6,7 @@ import pytest
 from sim import metrics, stalls
 from sim.cost import Roofline, SimpleClock
 from sim.engine import Setup, simulate, steps
+from sim.errors import SimError
 from sim.kv import Paged
 from sim.scheduler import Chunked
 from sim.specs import GPUS, MODELS
@@ -42,6 +43,19 @@ def test_alone_is_what_the_step_takes_on_a_server_where_the_prompt_never_came(bu
         assert alone < step.seconds
 
 
+def test_the_tokens_of_a_moment_are_those_of_the_next_step_that_begins():
+    setup = Setup((*CHATS, LONG), Chunked(max_num_batched_tokens=512), Paged(2000), GPU)
+    run, looked_at = simulate(setup), list(steps(setup))
+    for step in looked_at:
+        decode = sum(work.num_tokens for work in step.work if not work.is_prefill)
+        wanted = (decode, step.num_tokens - decode)
+        assert stalls.tokens_at(run, step.start_seconds) == wanted
+    assert stalls.tokens_at(run, LONG.arrival_seconds) == (2, 510)  # decodes first
+    with pytest.raises(SimError) as failed:
+        stalls.tokens_at(run, looked_at[-1].end_seconds)
+    assert failed.value.code == "after_the_end"
+
+
 def test_short_and_long_prompts_are_told_apart_and_nobody_is_lost():
     run = simulate(Setup((*CHATS, LONG), Chunked(), Paged(2000), GPU))
     short, long = stalls.by_prompt(run, longest_short=200)
@@ -60,3 +74,19 @@ def test_nobody_has_no_latency():
     run = simulate(Setup(CHATS, Chunked(), Paged(2000), GPU))
     _, long = stalls.by_prompt(run, longest_short=200)
     assert np.isnan([long.ttft.mean, long.itl.p99]).all()
+
+
+def test_a_change_of_ttft_is_that_of_the_means_at_each_load_for_short_and_long_apart():
+    def served(load, budget):
+        requests = (*CHATS, request(2, 4000, 3, arrival=0.05 / load))
+        run = simulate(Setup(requests, Chunked(max_num_batched_tokens=budget), Paged(2000), GPU))
+        return stalls.by_prompt(run, longest_short=200)
+
+    before, after = ({load: served(load, budget) for load in (1.0, 2.0)} for budget in (8192, 256))
+    change = stalls.TtftChange.between(before, after)
+    assert change.loads == (1, 2)
+    for index, load in enumerate(change.loads):
+        short, long = before[load]
+        assert short.ttft.mean + change.short[index] == pytest.approx(after[load][0].ttft.mean)
+        assert long.ttft.mean + change.long[index] == pytest.approx(after[load][1].ttft.mean)
+    assert min(change.long) > 0  # chunks this small come later

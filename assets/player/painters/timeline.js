@@ -283,7 +283,7 @@ function paintOne(c, span, box, place, look) {
   const state = look.states[span.state];
   const round = height >= 12 && box.width >= 6 ? 3 : 0;
   paintSpan(c, state, box.x, y, box.width, height, [box.opens ? round : 0, box.closes ? round : 0], look);
-  if (height < place.size * 0.9) return;
+  if (height < place.size * 0.85) return;
   const [owner, label] = fitting(span, box.width - LABEL_ROOM, look);
   const middle = y + height / 2 + 0.5;
   if (owner) paintLabel(c, owner, look.bold, state, box.x + 4, middle, look);
