@@ -1,16 +1,18 @@
 """Chapter 4.  The whole server: requests, lengths, batch and speeds in; latency and throughput out.
 
 The reader guesses what a larger batch does, sees why TTFT and ITL go opposite ways, then has every
-knob of the server, presets that show one phenomenon each, and real traffic from a file.
+knob of the server, finds how much load it bears and for whom, sees that a benchmark's loop decides
+what it measures, and brings real traffic.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from sim import scheduler, specs, workload
 from sim.cost import Clock, Roofline, SimpleClock
-from sim.engine import Setup
+from sim.engine import Setup, Users
 from sim.kv import Paged
-from ui import lesson, notes, pictures, predict, runs, traces
+from sim.sweep import knee
+from ui import compare, curves, lesson, notes, pictures, predict, runs, traces
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant
 
@@ -36,16 +38,31 @@ STAND_IN = workload.Workload(
     workload.LognormalLength(1155, 4142),
     workload.LognormalLength(211, 601),
 ).requests()
+
+TRAFFIC = tr("流量", "Traffic")  # a group of settings that is no other chapter's
+VARIATIONS = (0.2, 0.5, 1, 2, 4, 8, 13)  # of the gaps between arrivals
+GIANTS = (0, 8_000, 16_000, 32_000, 64_000, 100_000)
+USERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+THINKING = (0, 1, 2, 5, 10, 30)
+PREFIXES = (0, 100, 200, 500, 1000, 2000, 4000)
+PREFIX_GROUPS = (1, 2, 4, 8, 16, 64)
 PREFILLS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 DECODES = (5, 10, 20, 30, 50, 100)
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192, 16_384)
+WHOLE_PROMPTS = 131_072  # the budget without chunks: vLLM wants at least the model length
 SPEEDS = "speeds"  # in place of a GPU: two numbers
 KV_TOKENS = (4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)
+MEMORY_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+BLOCK_SIZES = (1, 8, 16, 32, 64, 128)
+REACHED = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)  # shares of the data sheet
+FIXED_SECONDS = (0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01)
+TTFT_LIMITS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+TPOT_LIMITS = (0.012, 0.015, 0.02, 0.025, 0.03, 0.05, 0.1)
 PRESETS: dict[str, dict[str, object]] = {
-    "preset_light": {"rate": 1},
-    "preset_busy": {"rate": 10, "seqs": 64},
+    "preset_chat": {"rate": 6, "prompt": 1000, "output": 200},
+    "preset_code": {"rate": 3, "prompt": 2000, "output": 50, "arrival": "gamma", "cv": 13},
+    "preset_documents": {"rate": 1, "prompt": 8000, "output": 400, "requests": 60},
     "preset_overload": {"rate": 20, "seqs": 32},
-    "preset_long": {"output": 1200},
     "preset_kv": {
         "gpu": "RTX 4090",
         "requests": 36,
@@ -54,8 +71,10 @@ PRESETS: dict[str, dict[str, object]] = {
         "output": 1200,
         "seqs": 256,
     },
-    "preset_burst": {"arrival": "burst"},
+    "preset_giant": {"rate": 6, "prompt": 200, "giant": 100_000},
 }
+LOOP_OUTPUTS = (50, 100, 200, 400, 800, 1200)
+LOOP_PROMPT, LOOP_SPREAD, LOOP_REQUESTS, LOOP_SEQS = 2000, 4, 240, 64
 
 chapter = lesson.open(__file__)
 
@@ -127,45 +146,31 @@ def hook() -> None:
     )
 
 
+class Server(NamedTuple):
+    """All of a setup but its traffic; which lines say how far to trust it."""
+
+    policy: scheduler.Policy
+    memory: Paged
+    clock: Clock
+    schedule: str
+    machine: str
+    memory_share: float | None  # of the GPU's memory; None where the pool is stated
+
+    def serving(self, requests: tuple[Any, ...], users: Users | None = None) -> Setup:
+        return Setup(requests, self.policy, self.memory, self.clock, users=users)
+
+
 @chapter.act("explore", tr("整台服务器", "The whole server"))
 def explore() -> None:
     chapter.say("explore")
-    num_requests = chapter.slide(
-        "requests", tr("请求数", "Requests"), 1, 400, start=120, advanced=chapter.large
+    chapter.front(
+        *("rate", "users", "prompt", "output", "seqs"), live=["rate", "users", "output", "seqs"]
     )
-    rate = chapter.pick("rate", tr("每秒到达", "Arrivals per s"), RATES, start=8, live=True)
-    prompt = chapter.pick("prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500)
-    output = chapter.pick("output", tr("输出均长", "Output tokens"), OUTPUTS, start=200, live=True)
-    policy, schedule = choose_policy()
-    label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
-    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, advanced=True)
-    arrivals: dict[str, workload.Arrivals] = {
-        "poisson": workload.PoissonArrivals(rate),
-        "constant": workload.ConstantArrivals(rate),
-        "burst": workload.BurstArrivals.at_rate(rate, BURST_SIZE),
-        "once": workload.BurstArrivals(num_requests),
-    }
-    names = {
-        "poisson": tr("泊松", "Poisson"),
-        "constant": tr("匀速", "constant"),
-        "burst": tr("突发", "bursts"),
-        "once": tr("同时", "at once"),
-    }
-    arrival = chapter.choose("arrival", tr("到达方式", "Arrivals"), names, "poisson", advanced=True)
-    seed = chapter.number("seed", tr("随机种子", "Random seed"), 0, 9999, start=0, advanced=True)
-    requests = workload.Workload(
-        num_requests,
-        arrivals[arrival],
-        workload.LognormalLength.with_spread(prompt, spread),
-        workload.LognormalLength.with_spread(output, spread),
-        seed=seed,
-    ).requests()
+    setup, server = choose_run()
+    kept = chapter.kept_as_a(choose_run)
     chapter.presets(PRESETS)
-    clock, memory, honesty = choose_machine()
-    setup = Setup(requests, policy, memory, clock)
+    draw_run(setup, server, kept and kept[0])
     summary = runs.summary(setup)
-
-    draw_run(setup, honesty, schedule)
     chapter.say(
         "explore_result",
         served=count(summary.num_served),
@@ -176,9 +181,180 @@ def explore() -> None:
         ttft_p99=seconds(summary.ttft.p99),
         kv=percent(summary.peak_kv_usage),
         preemptions=count(summary.num_preemptions),
+        hits=percent(summary.prefix_hit_rate),
     )
     say_rejected(setup)
+    chapter.take_along(setup, server.memory_share)
     chapter.flags()
+
+
+@chapter.act("curve", tr("能扛多少", "How much it bears"))
+def curve() -> None:
+    chapter.say("curve")
+    chapter.front("rate", "seqs", "slo_ttft", "slo_tpot", live=["rate"])
+    server = choose_server()
+    rate = choose_rate()
+    at_rate = choose_requests(all_at_once=False)
+    ttft_limit = chapter.pick(
+        "slo_ttft", tr("TTFT 不超过", "TTFT at most"), TTFT_LIMITS, start=0.2, unit="s"
+    )
+    tpot_limit = chapter.pick(
+        "slo_tpot", tr("TPOT 不超过", "TPOT at most"), TPOT_LIMITS, start=0.02, unit="s"
+    )
+    setups = {load: server.serving(at_rate(load)) for load in RATES}
+    progress = chapter.progress(tr("每个到达率各跑一遍…", "One run per arrival rate…"))
+    points = runs.sweep(setups, progress)
+    goods = {load: runs.goodput(setups[load], ttft_limit, tpot_limit) for load in RATES}
+    bend, good, here = knee(points), goods[rate], runs.summary(setups[rate])
+    best = max(RATES, key=lambda load: goods[load].requests_per_second)
+
+    chapter.cards(
+        [
+            Card(
+                tr("按时做完", "Served in time"),
+                percent(good.share),
+                tr(f"共 {count(here.num_served)} 个", f"of {count(here.num_served)}"),
+            ),
+            Card(
+                tr("有效吞吐（请求/s）", "Goodput, requests/s"),
+                significant(good.requests_per_second),
+                tr(
+                    f"吞吐 {significant(here.requests_per_second)}",
+                    f"throughput {significant(here.requests_per_second)}",
+                ),
+            ),
+            Card(
+                tr("TTFT 均值", "TTFT, mean"),
+                seconds(here.ttft.mean),
+                f"p99 {seconds(here.ttft.p99)}",
+            ),
+            Card(
+                tr("TPOT 均值", "TPOT, mean"),
+                seconds(here.tpot.mean),
+                f"p99 {seconds(here.tpot.p99)}",
+            ),
+        ]
+    )
+    chapter.draw(
+        curves.load_curve(points, rate, bend, large=chapter.large),
+        "load_curve",
+        alt=tr(
+            "平均 TTFT 随吞吐的变化，每个到达率一个点，标出本次运行和拐点",
+            "Mean TTFT against throughput, a point per arrival rate; this run and the knee marked",
+        ),
+        opens="rate",
+    )
+    chapter.draw(
+        curves.goodput_curve(points, list(goods.values()), rate, large=chapter.large),
+        "goodput",
+        alt=tr(
+            "每秒做完和按时做完的请求数，随到达率的变化",
+            "Requests served and served in time per second, against the arrival rate",
+        ),
+        opens="rate",
+    )
+    say_what_is_left_out(server.machine, server.schedule)
+    if bend:
+        chapter.say(
+            "curve_knee",
+            knee=plain(bend.value),
+            ttft=seconds(bend.summary.ttft.mean),
+            idle=seconds(points[0].summary.ttft.mean),
+            throughput=count(bend.summary.output_tokens_per_second),
+        )
+    else:
+        chapter.say("curve_no_knee", most=plain(RATES[-1]))
+    chapter.say(
+        "curve_result",
+        rate=plain(rate),
+        share=percent(good.share),
+        ttft_limit=seconds(ttft_limit),
+        tpot_limit=seconds(tpot_limit),
+        goodput=significant(good.requests_per_second),
+        throughput=significant(here.requests_per_second),
+        best=plain(best),
+        best_goodput=significant(goods[best].requests_per_second),
+    )
+    chapter.take_along(setups[rate], server.memory_share)
+
+
+@chapter.act("loops", tr("开环与闭环", "Open and closed loop"))
+def loops() -> None:
+    chapter.say("loops")
+    label = tr("输出均长", "Output tokens")
+    output = chapter.pick("loop_output", label, LOOP_OUTPUTS, start=100, live=True)
+    label = tr("开环：每秒到达", "Open: arrivals per s")
+    rate = chapter.pick("loop_rate", label, (1, 2, 3, 4, 5, 6), start=4)
+    label = tr("闭环：用户数", "Closed: users")
+    users = Users(int(chapter.pick("loop_users", label, (4, 8, 16, 32, 64), start=32)))
+    server = Server(
+        scheduler.Chunked(LOOP_SEQS), HOOK_MEMORY, HOOK_CLOCK, "as_vllm", "uncalibrated", None
+    )
+    asked = {
+        length: runs.requests(
+            workload.Workload(
+                LOOP_REQUESTS,
+                workload.PoissonArrivals(rate),
+                workload.LognormalLength.with_spread(LOOP_PROMPT, LOOP_SPREAD),
+                workload.LognormalLength.with_spread(length, LOOP_SPREAD),
+            )
+        )
+        for length in LOOP_OUTPUTS
+    }
+    opened = {length: runs.summary(server.serving(asked[length])) for length in LOOP_OUTPUTS}
+    closed = {length: runs.summary(server.serving(asked[length], users)) for length in LOOP_OUTPUTS}
+
+    chapter.cards(
+        [
+            Card(
+                tr("开环 TTFT 中位数", "Open: median TTFT"),
+                seconds(opened[output].ttft.p50),
+                tr(
+                    f"每秒来 {plain(rate)} 个，定死",
+                    f"{plain(rate)} arrivals/s, whatever happens",
+                ),
+            ),
+            Card(
+                tr("闭环 TTFT 中位数", "Closed: median TTFT"),
+                seconds(closed[output].ttft.p50),
+                tr(
+                    f"每秒来 {significant(closed[output].requests_per_second)} 个，随服务器",
+                    f"{significant(closed[output].requests_per_second)} arrivals/s, "
+                    "as the server allows",
+                ),
+            ),
+        ]
+    )
+    chapter.draw(
+        curves.two_loops(
+            LOOP_OUTPUTS,
+            list(opened.values()),
+            list(closed.values()),
+            int(output),
+            large=chapter.large,
+        ),
+        "two_loops",
+        alt=tr(
+            "TTFT 中位数随输出长度的变化：开环一条线，闭环一条线",
+            "Median TTFT against output length: one line for the open, one for the closed loop",
+        ),
+    )
+    say_what_is_left_out(server.machine, server.schedule)
+    short, long = LOOP_OUTPUTS[0], LOOP_OUTPUTS[-1]
+    chapter.say(
+        "loops_result",
+        short=plain(short),
+        long=count(long),
+        users=plain(users.num_users),
+        rate=plain(rate),
+        open_short=seconds(opened[short].ttft.p50),
+        open_long=seconds(opened[long].ttft.p50),
+        closed_short=seconds(closed[short].ttft.p50),
+        closed_long=seconds(closed[long].ttft.p50),
+        asked_short=significant(closed[short].requests_per_second),
+        asked_long=significant(closed[long].requests_per_second),
+    )
+    chapter.say("loops_benchmarks")
 
 
 @chapter.act("trace", tr("真实流量", "Real traffic"))
@@ -186,20 +362,25 @@ def trace() -> None:
     chapter.say("trace")
     label = tr("CSV 或 JSONL，至多 10 MB", "CSV or JSONL, 10 MB at most")
     uploaded = chapter.upload("file", label, ["csv", "jsonl"])
+    chapter.front("seqs", "gpu")
     speed = chapter.pick(
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
     )
-    policy, schedule = choose_policy()
-    clock, memory, honesty = choose_machine()
-    read, problem = traces.read(uploaded)
+    server = choose_server()
+    with chapter.waiting(tr("正在读文件…", "Reading the file…")):
+        read, problem = traces.read(uploaded)
     chapter.problem(problem, "trace_failed")
+    chapter.problem(traces.cut(read))
     requests = workload.scaled(read.requests if read else STAND_IN, speed)
-    setup = Setup(requests, policy, memory, clock)
-    summary = runs.summary(setup)
+    setup, num_requests = server.serving(requests), count(len(requests))
+    with chapter.waiting(
+        tr(f"正在模拟 {num_requests} 个请求…", f"Simulating {num_requests} requests…")
+    ):
+        summary = runs.summary(setup)
 
-    draw_run(setup, honesty, schedule)
+    draw_run(setup, server)
     numbers: dict[str, Any] = {
-        "used": count(len(requests)),
+        "used": num_requests,
         "speed": plain(speed),
         "ttft": seconds(summary.ttft.mean),
         "ttft_p99": seconds(summary.ttft.p99),
@@ -216,6 +397,7 @@ def trace() -> None:
     if read and read.num_skipped:
         chapter.say("trace_skipped", skipped=count(read.num_skipped))
     say_rejected(setup)
+    chapter.take_along(setup, server.memory_share)
 
 
 @chapter.act("check", tr("自测", "Self-check"))
@@ -224,91 +406,248 @@ def check() -> None:
     chapter.quiz()
 
 
-def choose_machine() -> tuple[Clock, Paged, str]:
-    """How fast the server is, how much KV it holds, and which line says how far to trust it.
+# -- the knobs ----------------------------------------------------------------------------------
 
-    The last control of an act: a model that does not fit stops the run here.
-    """
+
+def choose_run() -> tuple[Setup, Server]:
+    """Every knob of the whole server."""
+    loops = {"open": tr("开环", "open"), "closed": tr("闭环", "closed")}
+    loop = chapter.choose("loop", tr("请求从哪来", "Loop"), loops, start="open", group=TRAFFIC)
+    if loop == "closed":
+        num_users = chapter.pick("users", tr("用户数", "Users"), USERS, start=16, group=TRAFFIC)
+        label = tr("思考时间", "Think time")
+        thinks = chapter.pick("think", label, THINKING, start=0, unit="s", group=TRAFFIC)
+        users, rate = Users(int(num_users), thinks), RATES[0]
+    else:
+        users, rate = None, choose_rate()
+    requests = choose_requests()(rate)
+    server = choose_server()
+    return server.serving(requests, users), server
+
+
+def choose_rate() -> float:
+    label = tr("每秒到达", "Arrivals per s")
+    return chapter.pick("rate", label, RATES, start=8, group=TRAFFIC)
+
+
+def choose_requests(all_at_once: bool = True) -> Any:
+    """How many, how long, in what pattern: a function from the arrival rate to the requests."""
+    prompt = chapter.pick(
+        "prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500, group=TRAFFIC
+    )
+    output = chapter.pick(
+        "output", tr("输出均长", "Output tokens"), OUTPUTS, start=200, group=TRAFFIC
+    )
+    num_requests = chapter.slide(
+        "requests", tr("请求数", "Requests"), 1, 1000, start=240, group=TRAFFIC
+    )
+    label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
+    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, group=TRAFFIC)
+    names = {
+        "poisson": tr("泊松", "Poisson"),
+        "constant": tr("匀速", "constant"),
+        "gamma": tr("伽马", "gamma"),
+        "burst": tr("成批", "bursts"),
+    } | ({"once": tr("同时", "at once")} if all_at_once else {})
+    label = tr("到达方式", "Arrivals")
+    arrival = chapter.choose("arrival", label, names, start="poisson", group=TRAFFIC)
+    variation = 1.0
+    if arrival == "gamma":
+        label = tr("间隔的变异系数", "CV of the gaps")
+        variation = chapter.pick("cv", label, VARIATIONS, start=4, group=TRAFFIC)
+    label = tr("夹一个巨型提示词", "One giant prompt")
+    giant = chapter.pick("giant", label, GIANTS, start=0, group=TRAFFIC)
+    seed = chapter.number("seed", tr("随机种子", "Random seed"), 0, 9999, start=0, group=TRAFFIC)
+    tokens = chapter.pick(
+        "prefix", tr("共享前缀", "Shared prefix"), PREFIXES, start=0, group="08_prefix_cache"
+    )
+    prefix = None
+    if tokens:
+        label = tr("几种前缀", "Different prefixes")
+        groups = chapter.pick("groups", label, PREFIX_GROUPS, start=1, group="08_prefix_cache")
+        prefix = workload.SharedPrefix(int(tokens), int(groups))
+
+    def at_rate(rate: float) -> Any:
+        arrivals: dict[str, workload.Arrivals] = {
+            "poisson": workload.PoissonArrivals(rate),
+            "constant": workload.ConstantArrivals(rate),
+            "gamma": workload.GammaArrivals(rate, variation),
+            "burst": workload.BurstArrivals.at_rate(rate, BURST_SIZE),
+            "once": workload.BurstArrivals(num_requests),
+        }
+        requests = runs.requests(
+            workload.Workload(
+                num_requests,
+                arrivals[arrival],
+                workload.LognormalLength.with_spread(prompt, spread),
+                workload.LognormalLength.with_spread(output, spread),
+                prefix=prefix,
+                seed=seed,
+            )
+        )
+        return workload.with_giant(requests, int(giant)) if giant else requests
+
+    return at_rate
+
+
+def choose_server() -> Server:
+    """Policy, memory and machine.  A model that does not fit stops the run here."""
+    policy, schedule = choose_policy()
+    group = "02_prefill_decode"
     names = {name: name for name in specs.GPUS} | {SPEEDS: tr("直接给速度", "speeds, directly")}
-    gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", advanced=chapter.large)
+    gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", group=group)
     if gpu_name == SPEEDS:
         label = tr("预填充 token/s", "Prefill tokens/s")
-        prefill = chapter.pick("prefill", label, PREFILLS, start=10_000)
-        decode = chapter.pick("decode", tr("解码每步毫秒", "Decode ms per step"), DECODES, start=20)
+        prefill = chapter.pick("prefill", label, PREFILLS, start=10_000, group=group)
+        label = tr("解码每步毫秒", "Decode ms per step")
+        decode = chapter.pick("decode", label, DECODES, start=20, group=group)
         label = tr("KV 池（token）", "KV pool (tokens)")
-        room = chapter.pick("pool", label, KV_TOKENS, start=64_000, advanced=True)
-        return SimpleClock.of_milliseconds(prefill, decode), Paged.for_tokens(room), "simple_clock"
-    models = {name: name for name in specs.MODELS}
-    model_name = chapter.choose(
-        "model", tr("模型", "Model"), models, start="Llama-3.1-8B", advanced=chapter.large
+        room = chapter.pick("pool", label, KV_TOKENS, start=64_000, group="06_kv_cache")
+        block_size, caching = choose_blocks()
+        memory = Paged.for_tokens(int(room), block_size, caching)
+        clock = SimpleClock.of_milliseconds(prefill, decode)
+        return Server(policy, memory, clock, schedule, "simple_clock", None)
+    names = {name: name for name in specs.MODELS}
+    name = chapter.choose("model", tr("模型", "Model"), names, start="Llama-3.1-8B", group=group)
+    efficiency = choose_efficiency()
+    label = tr("KV 与权重可用的显存", "Share of GPU memory")
+    share = chapter.pick("share", label, MEMORY_SHARES, start=0.9, group="06_kv_cache")
+    block_size, caching = choose_blocks()
+    formats = {code: code for code in specs.WEIGHT_FORMATS}
+    weights = chapter.choose(
+        "weights", tr("权重", "Weights"), formats, start="bf16", group="12_quantization"
     )
-    gpu, model = specs.GPUS[gpu_name], specs.MODELS[model_name]
-    honesty = "calibrated" if gpu.efficiency.calibrated else "uncalibrated"
-    return Roofline(model, gpu), Paged.beside(model, gpu), honesty
+    formats = {"bf16": "bf16", "fp8": "fp8"}
+    kv = chapter.choose("kv", "KV", formats, start="bf16", group="12_quantization")
+    label = tr("张量并行", "Tensor parallel")
+    degree = chapter.pick(
+        "tp", label, specs.TENSOR_PARALLEL, start=1, unit="GPU", group="13_systems"
+    )
+    gpu, model = specs.GPUS[gpu_name], specs.MODELS[name].in_format(weights, kv)
+    roofline = Roofline(model, gpu, efficiency, tensor_parallel=int(degree))
+    memory = Paged.beside(
+        model,
+        gpu,
+        block_size,
+        caching,
+        tensor_parallel=int(degree),
+        memory_utilization=share,
+    )
+    machine = "calibrated" if roofline.calibrated else "uncalibrated"
+    return Server(policy, memory, roofline, schedule, machine, share)
 
 
 def choose_policy() -> tuple[scheduler.Policy, str]:
     """Who goes next (vLLM V1, or others for comparison), and which line says whose rules it has."""
-    seqs = chapter.pick("seqs", tr("批的上限", "Batch limit"), LIMITS, start=64, live=True)
-    budget = chapter.pick(
-        "budget", tr("每步 token 预算", "Token budget per step"), BUDGETS, start=2048, advanced=True
-    )
-    policies: dict[str, scheduler.Policy] = {
-        "chunked": scheduler.Chunked(seqs, budget),
-        "continuous": scheduler.Continuous(seqs),
-        "static": scheduler.Static(seqs),
-    }
+    label = tr("批的上限", "Batch limit")
+    seqs = int(chapter.pick("seqs", label, LIMITS, start=64, group="05_batching"))
     names = {
         "chunked": "vLLM V1",
         "continuous": tr("连续", "continuous"),
         "static": tr("静态", "static"),
     }
     label = tr("调度策略", "Scheduling policy")
-    code = chapter.choose("policy", label, names, "chunked", advanced=True)
-    return policies[code], "as_vllm" if code == "chunked" else "as_defined"
+    code = chapter.choose("policy", label, names, start="chunked", group="05_batching")
+    if code == "continuous":
+        return scheduler.Continuous(seqs), "as_defined"
+    if code == "static":
+        return scheduler.Static(seqs), "as_defined"
+    group = "09_chunked_prefill"
+    chunks = chapter.toggle("chunks", tr("分块预填充", "Chunked prefill"), start=True, group=group)
+    if not chunks:
+        return scheduler.Chunked(seqs, WHOLE_PROMPTS, chunked_prefill=False), "as_vllm"
+    label = tr("每步 token 预算", "Token budget per step")
+    budget = int(chapter.pick("budget", label, BUDGETS, start=2048, group=group))
+    return scheduler.Chunked(seqs, budget), "as_vllm"
 
 
-def draw_run(setup: Setup, machine: str, schedule: str) -> None:
-    """Everything a run of the whole server shows."""
-    draw_cards(setup)
-    draw_timeline(setup)
-    draw_load(setup)
-    say_what_is_left_out(machine, schedule)
+def choose_blocks() -> tuple[int, bool]:
+    """Block size, and whether prefixes are cached."""
+    label = tr("块大小", "Block size")
+    size = chapter.pick(
+        "block", label, BLOCK_SIZES, start=16, unit="token", group="07_fragmentation"
+    )
+    label = tr("前缀缓存", "Prefix caching")
+    return int(size), chapter.toggle("caching", label, start=True, group="08_prefix_cache")
 
 
-def draw_cards(setup: Setup) -> None:
-    summary = runs.summary(setup)
+def choose_efficiency() -> specs.Efficiency | None:
+    """What share of the data sheet kernels reach; None for what the GPU's row says."""
+    group = "02_prefill_decode"
+    names = {"own": tr("按这块 GPU", "this GPU's"), "set": tr("自己设", "your own")}
+    label = tr("效率", "Efficiencies")
+    if chapter.choose("efficiency", label, names, start="own", group=group) == "own":
+        return None
+    bandwidth = chapter.pick(
+        "bw", tr("达到的带宽", "Share of bandwidth"), REACHED, start=0.8, group=group
+    )
+    flops = chapter.pick(
+        "flops", tr("达到的算力", "Share of FLOP/s"), REACHED, start=0.6, group=group
+    )
+    label = tr("每步固定开销", "Fixed per step")
+    fixed = chapter.pick("fixed", label, FIXED_SECONDS, start=0.001, unit="s", group=group)
+    return specs.Efficiency(bandwidth, flops, fixed)
+
+
+# -- what a run shows -----------------------------------------------------------------------------
+
+
+def draw_run(setup: Setup, server: Server, kept: Setup | None = None) -> None:
+    """Everything a run of the whole server shows; first what can be compared with A."""
+    draw_cards(setup, kept)
+    if kept:
+        draw_load(setup, kept)
+        draw_timeline(setup)
+    else:
+        draw_timeline(setup)
+        draw_load(setup)
+    say_what_is_left_out(server.machine, server.schedule)
+
+
+def draw_cards(setup: Setup, kept: Setup | None = None) -> None:
+    here = runs.summary(setup)
+    a = runs.summary(kept) if kept else None
     chapter.cards(
         [
             Card(
                 tr("TTFT 均值", "TTFT, mean"),
-                seconds(summary.ttft.mean),
-                f"p99 {seconds(summary.ttft.p99)}",
+                seconds(here.ttft.mean),
+                compare.against(here.ttft.mean, a.ttft.mean, seconds)
+                if a
+                else f"p99 {seconds(here.ttft.p99)}",
             ),
             Card(
                 tr("ITL 均值", "ITL, mean"),
-                seconds(summary.itl.mean),
-                f"p99 {seconds(summary.itl.p99)} · max {seconds(summary.itl.max)}",
+                seconds(here.itl.mean),
+                compare.against(here.itl.mean, a.itl.mean, seconds)
+                if a
+                else f"p99 {seconds(here.itl.p99)} · max {seconds(here.itl.max)}",
             ),
             Card(
                 tr("TPOT 均值", "TPOT, mean"),
-                seconds(summary.tpot.mean),
-                f"p99 {seconds(summary.tpot.p99)}",
+                seconds(here.tpot.mean),
+                compare.against(here.tpot.mean, a.tpot.mean, seconds)
+                if a
+                else f"p99 {seconds(here.tpot.p99)}",
             ),
             Card(
                 tr("输出 token/s", "Output tokens/s"),
-                count(summary.output_tokens_per_second),
-                tr(
-                    f"平均 {significant(summary.mean_running)} 个在跑",
-                    f"{significant(summary.mean_running)} running",
+                count(here.output_tokens_per_second),
+                compare.against(here.output_tokens_per_second, a.output_tokens_per_second, count)
+                if a
+                else tr(
+                    f"平均 {significant(here.mean_running)} 个在跑",
+                    f"{significant(here.mean_running)} running",
                 ),
             ),
             Card(
                 tr("KV 峰值", "KV, peak"),
-                percent(summary.peak_kv_usage),
-                tr(
-                    f"抢占 {count(summary.num_preemptions)} 次",
-                    f"{count(summary.num_preemptions)} preemptions",
+                percent(here.peak_kv_usage),
+                compare.against(here.peak_kv_usage, a.peak_kv_usage, percent)
+                if a
+                else tr(
+                    f"抢占 {count(here.num_preemptions)} 次",
+                    f"{count(here.num_preemptions)} preemptions",
                 ),
             ),
         ]
@@ -323,9 +662,10 @@ def draw_timeline(setup: Setup) -> None:
     chapter.draw(pictures.timeline(runs.run(setup), large=chapter.large), "timeline", alt)
 
 
-def draw_load(setup: Setup) -> None:
+def draw_load(setup: Setup, kept: Setup | None = None) -> None:
     alt = tr("运行数、排队数与 KV 使用率随时间的变化", "Running, waiting and KV use over time")
-    chapter.draw(pictures.load(runs.run(setup), large=chapter.large), "load", alt)
+    figure = pictures.load(runs.run(setup), runs.run(kept) if kept else None, large=chapter.large)
+    chapter.draw(figure, "load", alt)
 
 
 def say_what_is_left_out(machine: str, schedule: str) -> None:

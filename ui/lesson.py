@@ -20,7 +20,8 @@ One act is on the page at a time (`part=` in the URL).  In the lecture view (`vi
 the figure, its controls and the note of the step are there, large, on one screen.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -392,6 +393,15 @@ class Chapter:
             with self._at.text:
                 query = state.query_of(self.here.stem, part=self._current_act().code)
                 take_along.show(setup, memory_utilization, query)
+
+    @contextmanager
+    def waiting(self, words: str) -> Iterator[None]:
+        """Says above the figure what is being done, for as long as it takes."""
+        if self.rehearses:
+            yield
+            return
+        with self._at.figure, st.spinner(words, show_time=True):
+            yield
 
     def progress(self, words: str) -> Callable[[int, int], None]:
         """A bar above the figure while something is computed: call it with (done, in all)."""

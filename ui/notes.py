@@ -336,7 +336,7 @@ def station_note(station: Station, journey: Journey, words: Sequence[str]) -> st
         case "sample" if token == 1:
             return tr(
                 f"直接从预填充的 logits 采样，token 1 有了。{who} 还没有做过一步解码。",
-                f"Token 1 is sampled straight from the prefill's logits. {who} has decoded nothing.",
+                f"Token 1 is sampled straight from the prefill's logits. {who} has not decoded.",
             )
         case "sample":
             return tr(f"采样得到 token {token}。", f"Token {token} is sampled.")
@@ -491,11 +491,6 @@ def error(problem: SimError) -> str:
             f"Line {line} is not a valid JSON object. "
             "The file begins with {, so one JSON object per line was expected.",
         ),
-        "trace_too_long": tr(
-            f"第一个请求就要输出 {value} 个 token，这里一次最多模拟 {values.get('most')} 个。",
-            f"The first request alone asks for {value} output tokens; "
-            f"at most {values.get('most')} are simulated here at once.",
-        ),
         "trace_not_text": tr(
             "文件不是 UTF-8 文本，应为逗号分隔的 CSV 或 JSONL。",
             "The file is not UTF-8 text; comma-separated CSV or JSONL was expected.",
@@ -554,6 +549,14 @@ def error(problem: SimError) -> str:
             f"长度的下限 {values.get('low')} 大于上限 {values.get('high')}。",
             f"The shortest length, {values.get('low')}, is above the longest, "
             f"{values.get('high')}.",
+        ),
+        "num_users_below_one": tr(
+            f"用户数是 {value}，应至少为 1。",
+            f"The number of users is {value}; at least one was expected.",
+        ),
+        "think_time_negative": tr(
+            f"思考时间是 {value} 秒，应不小于 0。",
+            f"The think time is {value} s; at least 0 was expected.",
         ),
         "p99_out_of_range": tr(
             "长度的 p99 应不小于均值，且不超过均值的约 15 倍。",

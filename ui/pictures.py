@@ -5,6 +5,7 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,8 +13,8 @@ import plotly.graph_objects as go
 from sim import metrics
 from sim.engine import Run, Step, StepWork
 from sim.slots import SlotGrid
-from ui import charts, theme
 from sim.stalls import Latencies, TtftChange
+from ui import charts, theme
 from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr
 
@@ -22,6 +23,7 @@ LECTURE_ROWS = 28
 MAX_STRETCHES = 200  # of a curve over time, two points each
 LETTER_SHARE = 0.05  # of the axis that a span needs to carry a letter
 DASHES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "dashdot": "━┅"}
+GHOSTS: dict[charts.Dash, charts.Dash] = {"solid": "dot", "dash": "dashdot"}  # a curve's -> A's
 SHARES = ("prefill", "decode", "stalled", "held", "free")  # in the order of a bar
 
 
@@ -106,19 +108,36 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
     return charts.request_timeline(rows, x_title, large=large, height=210 if large else 330)
 
 
-def load(run: Run, large: bool = False) -> go.Figure:
-    """Running, waiting and KV use over time, on one axis."""
-    series = run.series
-    requests = [
-        _curve(tr("运行", "running"), series.end_seconds, series.num_running, "decode"),
-        _curve(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue", "dash"),
-    ]
-    kv = [_curve("KV", series.end_seconds, series.kv_usage * 100, "cached")]
+def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
+    """Running, waiting and KV use over time, on one axis; a run that is kept as A in grey."""
+    running, waiting, kv = _load_curves(run)
+    requests, uses, ghosts = [running, waiting], [kv], [""] * 2
+    if kept is not None:
+        ghost_running, ghost_waiting, ghost_kv = map(_ghost, _load_curves(kept))
+        requests = [ghost_running, ghost_waiting, *requests]
+        uses = [ghost_kv, kv]
+        ghosts = [f"   {_key(ghost_running)}  {_key(ghost_waiting)}", f"   {_key(ghost_kv)}"]
+    title = _named(tr("请求数", "requests"), [running, waiting]) + ghosts[0]
+    kv_title = tr("KV 使用率", "KV use") + " (%)" + ghosts[1]
     panels = [
-        Panel(_named(tr("请求数", "requests"), requests), requests, names_in_title=True),
-        Panel(tr("KV 使用率", "KV use"), kv, unit="%", top=105),
+        Panel(title, requests, names_in_title=True),
+        Panel(kv_title, uses, top=105, names_in_title=True),
     ]
     return charts.stacked_time_series(panels, _time_title(), large=large, height=300)
+
+
+def _load_curves(run: Run) -> tuple[Series, Series, Series]:
+    series = run.series
+    return (
+        _curve(tr("运行", "running"), series.end_seconds, series.num_running, "decode"),
+        _curve(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue", "dash"),
+        _curve("KV", series.end_seconds, series.kv_usage * 100, "cached"),
+    )
+
+
+def _ghost(one: Series) -> Series:
+    """The same curve of the run that is kept as A."""
+    return replace(one, name=f"A {one.name}", colour=charts.NEUTRAL, dash=GHOSTS[one.dash])
 
 
 def frontier(points: Mapping[int, metrics.Summary], chosen: int, large: bool = False) -> go.Figure:
@@ -142,25 +161,6 @@ def frontier(points: Mapping[int, metrics.Summary], chosen: int, large: bool = F
     return figure
 
 
-def _padded(values: Sequence[float]) -> list[float]:
-    """A range with air around the values, for labels beside the points."""
-    air = 0.16 * (max(values) - min(values) or 1)
-    return [min(values) - air, max(values) + air]
-
-
-def _curve(
-    name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: charts.Dash = "solid"
-) -> Series:
-    """A curve thinned for drawing: start and highest point of each stretch, so no peak is lost."""
-    if len(x) > 2 * MAX_STRETCHES:
-        stretches = np.array_split(np.arange(len(x)), MAX_STRETCHES)
-        picked = {index for s in stretches for index in (s[0], s[np.argmax(y[s])])}
-        kept = np.array(sorted({*picked, len(x) - 1}))
-        x, y = x[kept], y[kept]
-    return Series(name, x, y, colour, dash, step=True)
-
-
-def _named(title: str, series: Sequence[Series]) -> str:
 # -- chunked prefill --------------------------------------------------------------------------
 
 
@@ -226,11 +226,13 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
     figure = charts.lines(
         series,
         tr("每秒请求数", "requests per second"),
-        tr("开 − 关：平均 TTFT 之差（毫秒）", "on − off: difference of mean TTFT (ms)"),
+        _named(tr("平均 TTFT：开 − 关（毫秒）", "mean TTFT: on − off (ms)"), series),
         large=large,
         y_range=(low, high),
+        name_ends=False,
         height=330,
     )
+    figure.update_xaxes(range=[change.loads[0], change.loads[-1] * 1.02])
     figure.add_hline(y=0, line_color=charts.NEUTRAL, line_width=2)
     for side, words in ((1, tr("↑ 更晚", "↑ later")), (-1, tr("↓ 更早", "↓ sooner"))):
         figure.add_annotation(
@@ -256,12 +258,32 @@ def _in_ms(values: Sequence[float]) -> list[float]:
 # -- inside -----------------------------------------------------------------------------------
 
 
+def _padded(values: Sequence[float]) -> list[float]:
+    """A range with air around the values, for labels beside the points."""
+    air = 0.16 * (max(values) - min(values) or 1)
+    return [min(values) - air, max(values) + air]
+
+
+def _curve(
+    name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: charts.Dash = "solid"
+) -> Series:
+    """A curve thinned for drawing: start and highest point of each stretch, so no peak is lost."""
+    if len(x) > 2 * MAX_STRETCHES:
+        stretches = np.array_split(np.arange(len(x)), MAX_STRETCHES)
+        picked = {index for s in stretches for index in (s[0], s[np.argmax(y[s])])}
+        kept = np.array(sorted({*picked, len(x) - 1}))
+        x, y = x[kept], y[kept]
+    return Series(name, x, y, colour, dash, step=True)
+
+
+def _named(title: str, series: Sequence[Series]) -> str:
     """A panel's title with the names of its curves in their colours and dashes."""
-    names = [
-        f'<span style="color:{charts.colour(one.colour)}">{DASHES[one.dash]} {one.name}</span>'
-        for one in series
-    ]
-    return "   ".join([title, *names])
+    return "   ".join([title, *map(_key, series)])
+
+
+def _key(one: Series) -> str:
+    """A curve's name in its colour and dash."""
+    return f'<span style="color:{charts.colour(one.colour)}">{DASHES[one.dash]} {one.name}</span>'
 
 
 def _time_title() -> str:

@@ -11,7 +11,7 @@ from sim.sweep import Point
 from sim.workload import Workload
 
 KEPT = 64  # runs in memory, shared by all readers
-LARGE = 2_500  # requests; a run of 20,000 holds some 50 MB
+LARGE = 1_000_000  # output tokens, about 10 MB
 KEPT_LARGE = 4
 KEPT_SUMMARIES = 512  # these are light
 
@@ -23,7 +23,8 @@ def requests(workload: Workload) -> tuple[Request, ...]:
 
 
 def run(setup: engine.Setup) -> engine.Run:
-    return _large_run(setup) if len(setup.requests) > LARGE else _run(setup)
+    num_tokens = sum(request.output_tokens for request in setup.requests)
+    return _large_run(setup) if num_tokens > LARGE else _run(setup)
 
 
 @lru_cache(maxsize=KEPT)

@@ -5,12 +5,15 @@ from itertools import accumulate
 import streamlit as st
 
 from sim import traces
-from sim.errors import SimError, require
+from sim.errors import SimError
 from sim.traces import Trace
 from ui import notes, state
+from ui.language import tr
+from ui.numbers import count
 
-LIMIT = 500  # requests that are replayed; the rest of the file is only checked
-MAX_OUTPUT_TOKENS = 250_000  # and no more of them than this, since each is a step to simulate
+LIMIT = 20_000  # requests of a run; the rest of the file is only checked
+MAX_OUTPUT_TOKENS = 5_000_000  # nor more than this, since each may be a step of its own
+MAX_PROMPT_TOKENS = 50_000_000  # nor more than this, since they come in pieces
 
 
 def read(uploaded: bytes | None) -> tuple[Trace | None, str]:
@@ -24,7 +27,21 @@ def read(uploaded: bytes | None) -> tuple[Trace | None, str]:
     return state.kept("trace", None), problem
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+def cut(trace: Trace | None) -> str:
+    """What is said when a file holds more than is run; "" if it does not."""
+    if trace is None or len(trace.requests) == trace.num_rows - trace.num_skipped:
+        return ""
+    used, given = count(len(trace.requests)), count(trace.num_rows - trace.num_skipped)
+    most, prompt, output = map(count, (LIMIT, MAX_PROMPT_TOKENS, MAX_OUTPUT_TOKENS))
+    return tr(
+        f"文件里有 {given} 个请求，这里只跑最早的 {used} 个：一次最多模拟 {most} 个请求、"
+        f"{prompt} 个提示词 token、{output} 个输出 token。",
+        f"The file holds {given} requests; the earliest {used} are run. At most {most} requests, "
+        f"{prompt} prompt tokens and {output} output tokens are simulated at once.",
+    )
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)  # a trace is frozen: all may share it
 def _parse(uploaded: bytes) -> Trace:
     try:
         text = uploaded.decode("utf-8")
@@ -34,9 +51,11 @@ def _parse(uploaded: bytes) -> Trace:
 
 
 def _affordable(trace: Trace) -> Trace:
-    """The earliest requests that can be replayed while a reader waits."""
-    totals = accumulate(request.output_tokens for request in trace.requests)
-    num_kept = sum(total <= MAX_OUTPUT_TOKENS for total in totals)
-    first = trace.requests[0].output_tokens
-    require(num_kept > 0, "trace_too_long", value=first, most=MAX_OUTPUT_TOKENS)
-    return trace.first(num_kept)
+    """The earliest requests that can be replayed while a reader waits; at least one."""
+    prompt = accumulate(request.prompt_tokens for request in trace.requests)
+    output = accumulate(request.output_tokens for request in trace.requests)
+    num_kept = sum(
+        prompt_tokens <= MAX_PROMPT_TOKENS and output_tokens <= MAX_OUTPUT_TOKENS
+        for prompt_tokens, output_tokens in zip(prompt, output, strict=True)
+    )
+    return trace.first(max(1, num_kept))

@@ -18,7 +18,18 @@ from sim.engine import Run, Setup
 from sim.kv import Paged
 from sim.metrics import Summary
 from tests.chapters import ROOT
-from ui import frames, language, lesson, pictures, player, predict, prose, runs
+from ui import (
+    curves,
+    frames,
+    language,
+    lesson,
+    pictures,
+    player,
+    predict,
+    prose,
+    runs,
+    serve_command,
+)
 from ui.numbers import in_words
 
 
@@ -33,6 +44,7 @@ class Played:
     guesses: dict[str, predict.Kind] = field(default_factory=dict)
     presets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     controls: dict[str, list[Any]] = field(default_factory=dict)  # every place each may stand at
+    taken: serve_command.Command | None = None
     text: dict[str, str] = field(default_factory=dict)  # section -> its words, filled
 
     @property
@@ -97,6 +109,20 @@ class Rehearsal:
     def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
         return self._stand(key, [False, True], start)
 
+    def front(self, *keys: str, live: Sequence[str] = ()) -> None:
+        pass
+
+    def kept_as_a(self, choose: Callable[[], Any]) -> Any:
+        """A by its settings, as values: `play("explore", a={"seqs": 8})`."""
+        kept = self.values.pop("a", None)
+        if kept is None:
+            return None
+        at_rest, self.values = self.values, dict(kept)
+        chosen = choose()
+        assert self.values == {}, f"no such control: {self.values}"
+        self.values = at_rest
+        return chosen
+
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return self.values.pop(key, None)
 
@@ -155,6 +181,16 @@ class Rehearsal:
             blanks = self.prose.section(section).blanks
             self.words(section, **{name: in_words(values[name]) for name in blanks})
             self.played.presets[section] = values
+
+    def take_along(self, setup: Setup, memory_utilization: float | None = None) -> None:
+        self.played.taken = serve_command.of(setup, memory_utilization)
+
+    @contextmanager
+    def waiting(self, words: str) -> Iterator[None]:
+        yield
+
+    def progress(self, words: str) -> Callable[[int, int], None]:
+        return lambda done, total: None
 
     def quiz(self, name: str | None = None) -> None:
         pass
@@ -222,6 +258,7 @@ TINY = Setup(workload.of_lengths((2,)), scheduler.Static(1), Paged(64), SimpleCl
 DRAWING = {
     frames: ["slot_frames", "request_timeline", "step_timeline"],
     pictures: ["shared_step", "slot_shares", "timeline", "load"],
+    curves: ["load_curve", "goodput_curve", "two_loops"],
 }
 RUNS = ("run", "summary", "steps", "step", "grid")
 

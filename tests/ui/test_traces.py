@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ui.visits import SIMULATOR, address, go, opened
+from ui import traces
 
 HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
 GOOD_ROW = "2023-11-16 18:15:46.6805900,374,44"
@@ -114,11 +115,25 @@ def test_the_trace_stays_while_the_reader_looks_elsewhere():
     assert values(app) == before
 
 
-def test_only_the_first_part_of_a_long_trace_is_run_and_the_text_says_so():
-    app = give(trace_act(), good(900))
-    text = "\n".join(part.value for part in app.main.markdown)
-    assert "900" in text
-    assert "500" in text
+def test_of_more_requests_than_a_run_may_have_the_earliest_are_run_and_a_message_says_so(
+    monkeypatch,
+):
+    monkeypatch.setattr(traces, "LIMIT", 500)
+    app = give(trace_act(), good(901))
+    for words in ("901 requests", "earliest 500", "At most 500"):
+        assert words in said(app)
+    go(app, part="trace", lang="zh")
+    for words in ("901 个请求", "最早的 500 个"):
+        assert words in said(app)
+
+
+def test_twenty_thousand_requests_are_a_run_and_five_more_are_not():
+    rows = "\n".join(["arrival_s,prompt_tokens,output_tokens", *["0,9,2"] * 20_005])
+    kept = traces._parse(rows.encode())
+    assert len(kept.requests) == 20_000
+    assert "20,005" in traces.cut(kept)
+    assert traces.cut(kept.first(20_000)) != ""
+    assert traces.cut(traces._parse(rows[: -5 * len("0,9,2\n")].encode())) == ""
 
 
 def test_text_from_the_file_is_shown_as_it_was_typed():
@@ -128,14 +143,10 @@ def test_text_from_the_file_is_shown_as_it_was_typed():
     assert r"\[x\]\(http\://example" in shown
 
 
-def test_a_trace_that_would_run_for_hours_is_cut_where_it_gets_too_long():
-    row = "2023-11-16 18:15:46.0,1,100000"
-    app = give(trace_act(), csv(*[row] * 9))
-    assert not app.exception
-    text = "\n".join(part.value for part in app.main.markdown)
-    assert "**2**" in text  # 250,000 tokens hold two of them
-
-
-def test_a_first_request_that_is_too_long_is_named():
-    app = give(trace_act(), csv("2023-11-16 18:15:46.0,1,400000"))
-    assert "400000" in said(app)
+@pytest.mark.parametrize(
+    ("row", "num_run"),
+    [("0,1,2000000", 2), ("0,9000000,1", 5), ("0,1,9000000", 1)],  # of nine; at least one
+)
+def test_a_trace_that_would_run_for_hours_is_cut_where_it_gets_too_long(row, num_run):
+    rows = csv(*[row] * 9, header="arrival_s,prompt_tokens,output_tokens")
+    assert len(traces._parse(rows).requests) == num_run
