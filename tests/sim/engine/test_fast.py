@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.engine import Run, Users, run_by_steps, simulate
+from sim.cost import Roofline
+from sim.engine import Run, Setup, Users, run_by_steps, simulate
 from sim.errors import SimError
-from tests.sim.strategies import setups
+from sim.kv import Paged
+from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
+from sim.specs import GPUS, MODELS
+from sim.workload import GammaArrivals, LognormalLength, SharedPrefix, Workload
+from tests.sim.helpers import PLENTY, SECOND, request
+from tests.sim.strategies import chunked, setups
 
 USERS = st.one_of(
     st.none(), st.builds(Users, st.integers(1, 4), st.sampled_from([0.0, 0.0, 0.05, 3.0]))
@@ -29,10 +35,26 @@ def same(fast: Run, slow: Run) -> None:
     assert fast.num_preemptions == slow.num_preemptions
 
 
-@settings(max_examples=300)
-@given(setups(), USERS, st.booleans())
-def test_the_fast_path_gives_the_same_run_to_the_last_bit(setup, users, reject):
-    setup = replace(setup, users=users, reject_impossible=reject)
+POLICIES = {
+    "static": st.builds(Static, st.integers(1, 6)),
+    "dynamic": st.builds(Dynamic, st.integers(1, 6), window_seconds=st.sampled_from([0.0, 0.4])),
+    "continuous": st.builds(Continuous, st.integers(1, 6), st.integers(1, 80)),
+    "chunked, plain": st.builds(
+        Chunked,
+        st.integers(1, 6),
+        st.integers(1, 80),
+        reserve_full_length=st.booleans(),
+        max_model_len=st.sampled_from([None, 40]),
+    ),
+    "chunked, all settings": chunked(),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@settings(max_examples=200)
+@given(data=st.data(), users=USERS, reject=st.booleans())
+def test_the_fast_path_gives_the_same_run_to_the_last_bit(policy, data, users, reject):
+    setup = replace(data.draw(setups(policy)), users=users, reject_impossible=reject)
     try:
         slow = run_by_steps(setup)
     except SimError as error:
@@ -40,3 +62,64 @@ def test_the_fast_path_gives_the_same_run_to_the_last_bit(setup, users, reject):
             simulate(setup)
     else:
         same(simulate(setup), slow)
+
+
+def a_busy_hour(memory: Paged, policy: Policy) -> Setup:
+    """Long answers, documents that share their beginning, and a queue: every path is walked."""
+    asked = Workload(
+        150,
+        GammaArrivals(4.0, cv=2.0),
+        LognormalLength(300, 2000),
+        LognormalLength(90, 500),
+        SharedPrefix(100, num_groups=3),
+        seed=1,
+    ).requests()
+    clock = Roofline(MODELS["Llama-3.1-8B"], GPUS["RTX 4090"])
+    return Setup(asked, policy, memory, clock)
+
+
+@pytest.mark.parametrize("prefix_caching", [False, True])
+@pytest.mark.parametrize("num_blocks", [220, 2588])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Chunked(24, 256),
+        Chunked(24, 256, reserve_full_length=True),
+        Chunked(24, 40, long_prefill_token_threshold=32),
+        Chunked(24, 2000, chunked_prefill=False),
+        Chunked(24, 16),
+        Continuous(24),
+        Static(8),
+    ],
+    ids=["chunked", "full length", "threshold", "unchunked", "starved", "continuous", "static"],
+)
+def test_a_long_run_is_the_same_too(policy, num_blocks, prefix_caching):
+    setup = a_busy_hour(Paged(num_blocks, 16, prefix_caching), policy)
+    same(simulate(setup), run_by_steps(setup))
+
+
+def test_who_comes_exactly_when_a_step_of_a_stretch_begins_is_in_that_step():
+    setup = Setup((request(0, 4, 60), request(1, 4, 60, arrival=30.0)), Chunked(), PLENTY, SECOND)
+    run = simulate(setup)
+    assert run.scheduled_seconds[1] == 30.0
+    same(run, run_by_steps(setup))
+
+
+def test_of_two_copies_of_a_block_the_older_one_is_found():
+    """A and B compute the same text side by side; C keeps the copy that it finds from eviction."""
+    asked = (
+        request(0, 9, 1, shared=8),
+        request(1, 9, 12, shared=8),
+        request(2, 9, 1, arrival=2.0, shared=8),
+        request(3, 8, 6, arrival=3.0),
+        request(4, 9, 1, arrival=30.0, shared=8),
+    )
+    for num_blocks in range(7, 14):
+        setup = Setup(asked, Chunked(4, 64), Paged(num_blocks, 4), SECOND)
+        same(simulate(setup), run_by_steps(setup))
+
+
+def test_the_long_runs_preempt_and_find_shared_prefixes():
+    run = simulate(a_busy_hour(Paged(220), Chunked(24, 256)))
+    assert run.num_preemptions > 20
+    assert run.hit_tokens.max() >= 96

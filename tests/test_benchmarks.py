@@ -1,0 +1,42 @@
+"""The benchmark of the simulator, on few requests: what it prints, not how long it takes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.chapters import ROOT
+
+KEYS = [
+    "row",
+    "requests",
+    "wall_seconds",
+    "requests_per_s",
+    "engine_steps",
+    "preemptions",
+    "step_path_ratio",
+]
+
+
+def throughput(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.throughput", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_throughput_prints_one_line_for_each_row():
+    told = throughput("--requests", "150")
+    rows = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [list(row) for row in rows] == [KEYS] * 3
+    off, cut, on = rows
+    assert off["preemptions"] == on["preemptions"] == 0 < cut["preemptions"]
+    assert off["engine_steps"] == on["engine_steps"]  # nothing is shared: caching finds nothing
+    assert all(row["requests"] == 150 and row["wall_seconds"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize("wrong", [("--requests", "0"), ("--trace", "nowhere.csv")])
+def test_a_wrong_argument_is_told(wrong):
+    told = throughput(*wrong)
+    assert told.returncode == 2
+    assert "error: " in told.stderr
+    assert "Traceback" not in told.stderr
