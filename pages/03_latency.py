@@ -163,6 +163,7 @@ def gaps() -> None:
     run = runs.run(served((writer, *visitors)))
     record = run.records[0]
     itl, tpot = metrics.Distribution.of(metrics.itl(record)), metrics.tpot(record)
+    stalled = metrics.beside_prefill(run, record)
 
     chapter.cards(
         [
@@ -173,29 +174,32 @@ def gaps() -> None:
         ]
     )
     chapter.draw(
-        latency.gaps(record, metrics.beside_prefill(run, record), large=chapter.large),
+        latency.gaps(record, stalled, large=chapter.large),
         "gaps",
         alt=tr(
             "A 的每一个 token 间隔，及其 p50、均值、p99、最大值", "Every gap of A, its statistics"
         ),
     )
     chapter.leaves_out("gaps_leaves_out")
-    chapter.say(
-        "gaps_result",
-        gaps=count(len(itl)),
-        stalls=count(metrics.beside_prefill(run, record).sum()),
-        p50=seconds(itl.p50),
-        tpot=seconds(tpot),
-        p99=seconds(itl.p99),
-        max=seconds(itl.max),
-    )
+    if tokens > 1:
+        chapter.say(
+            "gaps_result",
+            gaps=count(len(itl)),
+            stalls=count(stalled.sum()),
+            p50=seconds(itl.p50),
+            tpot=seconds(tpot),
+            p99=seconds(itl.p99),
+            max=seconds(itl.max),
+        )
+    else:
+        chapter.say("gaps_single", ttft=seconds(metrics.ttft(record)))
     chapter.presets(STALLS)
     chapter.explain(
         "gaps_formula",
         e2e=seconds(metrics.e2e(record)),
+        ttft=seconds(metrics.ttft(record)),
         n=tokens,
         tpot=seconds(tpot),
-        ttft=seconds(metrics.ttft(record)),
     )
 
 

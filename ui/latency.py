@@ -24,6 +24,7 @@ MILLI = 1000.0
 SMALLEST_MS = 0.1  # the lower end of a log axis, for what takes no time at all
 PLACES = (CPU, QUEUE, GPU)
 BEYOND = 1.08  # how far the axis goes, with the last token at 1
+CLOSE = 1.6  # levels within this ratio are named together
 LATER = 0.7  # of the time until something else happens
 
 # -- players ----------------------------------------------------------------------------------
@@ -206,10 +207,10 @@ def gaps(record: Record, stalled: np.ndarray, large: bool = False) -> go.Figure:
     values = metrics.Distribution.of(sample)
     ends = [1, max(len(sample), 2)]
     levels: list[tuple[str, float, int, charts.Dash]] = [
-        (tr("最大", "max"), values.max, 1, "dot"),
-        ("p99", values.p99, 3, "dashdot"),
-        (tr("平均 = TPOT", "mean = TPOT"), values.mean, 2, "solid"),
         ("p50", values.p50, 5, "dash"),
+        (tr("平均 = TPOT", "mean = TPOT"), values.mean, 2, "solid"),
+        ("p99", values.p99, 3, "dashdot"),
+        (tr("最大", "max"), values.max, 1, "dot"),
     ]
     figure = charts.lines(
         [Series(name, ends, [level] * 2, colour, dash) for name, level, colour, dash in levels],
@@ -217,6 +218,7 @@ def gaps(record: Record, stalled: np.ndarray, large: bool = False) -> go.Figure:
         tr("间隔（毫秒）", "gap (ms)"),
         log_y=True,
         y_range=(values.p50 / 2, max(values.max, values.p50 * 10) * 1.5),
+        name_ends=False,
         large=large,
         height=330,
     )
@@ -224,7 +226,32 @@ def gaps(record: Record, stalled: np.ndarray, large: bool = False) -> go.Figure:
     size = 11 if large else 7
     figure.add_trace(_dots(numbers[~stalled], sample[~stalled], "decode", "circle", size))
     figure.add_trace(_dots(numbers[stalled], sample[stalled], "stalled", "diamond", 2 * size))
+    _name_levels(figure, [(name, level) for name, level, _, _ in levels], large)
     return figure
+
+
+def _name_levels(figure: go.Figure, levels: Sequence[tuple[str, float]], large: bool) -> None:
+    """Right of the lines; those that lie close together share a name."""
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    names: list[tuple[str, float]] = []
+    for name, level in sorted(levels, key=lambda named: named[1]):
+        if names and level < CLOSE * names[-1][1]:
+            name, level = f"{name}<br>{names[-1][0]}", names.pop()[1]
+        names.append((name, level))
+    for name, level in names:
+        figure.add_annotation(
+            text=name,
+            x=1,
+            xref="paper",
+            y=float(np.log10(level)),
+            xanchor="left",
+            xshift=8,
+            showarrow=False,
+            align="left",
+            font_size=size,
+        )
+    widest = max(charts.text_width(name, size) for name, _ in levels)
+    figure.update_layout(margin_r=round(widest) + 20)
 
 
 def _dots(x: np.ndarray, y: np.ndarray, kind: str, symbol: str, size: int) -> go.Scatter:
@@ -248,6 +275,7 @@ def _no_gaps(large: bool) -> go.Figure:
         height=330,
     )
     figure.data = ()
+    figure.update_layout(xaxis_visible=False, yaxis_visible=False)
     figure.add_annotation(
         x=0.5,
         y=0.5,
@@ -270,6 +298,6 @@ def by_tool(reported: Sequence[tuple[Definition, float]], large: bool = False) -
         colours=[formulas.index(one.of) for one, _ in reported],
         texts=[seconds(value) for _, value in reported],
         large=large,
-        height=260,
+        height=245,
     )
     return figure.update_yaxes(dtick=1)

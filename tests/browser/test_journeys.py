@@ -39,6 +39,11 @@ def step_of(page: Page) -> int:
     return int(page.locator(PLAYER).get_attribute("data-step") or 0)
 
 
+def time_of(page: Page) -> float:
+    """Where a timeline's cursor stands, in seconds."""
+    return float(page.locator(PLAYER).get_attribute("data-time") or "nan")
+
+
 def last_step(page: Page) -> int:
     return int(page.locator(PLAYER).get_attribute("data-steps") or 0) - 1
 
@@ -195,6 +200,43 @@ def test_a_changed_setting_keeps_the_moment_and_says_so(new_page):
     nudge(page, "Tokens that B writes", "Home")
     expect(page.locator(PLAYER)).to_have_attribute("data-steps", re.compile(r"^\d\d$"))
     expect_step(page, last_step(page))
+
+
+def test_one_request_is_followed_to_its_first_token_back_and_on(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/latency")
+    note = page.locator(f"{PLAYER} .note")
+    button(page, "autopause").click()  # nothing stops it on the way
+    page.locator(f"{PLAYER} .speed").select_option("8")
+    button(page, "play").click()
+    expect_step(page, last_step(page))
+    expect_playing(page, False)
+
+    page.keyboard.press("Home")
+    button(page, "next").click()
+    expect(note).to_contain_text("part of the next")
+    button(page, "next").click()
+    expect(note).to_contain_text("this is the TTFT")
+    first_token = step_of(page)
+    button(page, "back").click()
+    expect(note).to_contain_text("Token 1 is sampled")
+    expect_step(page, first_token - 1)
+    sampled = time_of(page)
+
+    button(page, "forward").click()
+    button(page, "forward").click()
+    expect(note).to_contain_text("A decode step: token 1 goes in")
+    assert time_of(page) > sampled  # only after token 1
+    box = page.locator(f"{PLAYER} .scrub").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(note).to_contain_text("Prefill is done")
+    assert 0 < time_of(page) < sampled
+
+    nudge(page, "Tokens in B's prompt", "End")
+    expect_address(page, "/latency", prompt=8000)
+    button(page, "next").click()
+    expect(note).to_contain_text("this is the TTFT")
+    assert time_of(page) > 4 * sampled
 
 
 # -- controls, addresses, languages --------------------------------------------------------------

@@ -471,3 +471,25 @@ def test_a_percentile_lies_within_the_sample(values, percent):
     sample = Distribution.of(values)
     slack = 1e-12 * max(values)  # of interpolation
     assert min(values) - slack <= sample.percentile(percent) <= max(values) + slack
+
+
+def test_a_gap_beside_a_prefill_is_told_from_the_others():
+    requests = (request(0, 4, 6), request(1, 8, 2, arrival=2.5))
+    run = simulate(Setup(requests, Chunked(2), PLENTY, SECOND))
+    assert metrics.beside_prefill(run, run.records[0]).tolist() == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert metrics.beside_prefill(run, run.records[1]).tolist() == [False]
+
+
+@pytest.mark.parametrize("utilization", [0.6, 0.8])
+def test_one_at_a_time_waits_as_pollaczek_and_khinchine_say(utilization):
+    """M/D/1: random arrivals, equal service times S, one server; W = rho / (2 (1 - rho)) * S."""
+    asked = Workload(20_000, PoissonArrivals(utilization), FixedLength(4), FixedLength(1), seed=3)
+    served = simulate(Setup(asked.requests(), Continuous(1), PLENTY, SECOND))
+    expected = utilization / (2 * (1 - utilization))
+    assert summarize(served).queue_time.mean == pytest.approx(expected, rel=0.05)

@@ -18,6 +18,7 @@ from sim.workload import (
     SharedPrefix,
     UniformLength,
     Workload,
+    evenly,
     of_lengths,
     on_ticks,
     scaled,
@@ -259,3 +260,11 @@ def test_one_giant_prompt_stands_among_requests_that_stay_as_they_are():
 def test_at_their_own_speed_requests_are_the_same_objects():
     usual = of_lengths([5] * 9)
     assert scaled(usual, 1) is usual
+
+
+def test_requests_at_even_distances_keep_off_both_ends():
+    three = evenly(3, within_seconds=2.0, prompt_tokens=50, first_id=1)
+    assert [request.arrival_seconds for request in three] == [0.5, 1.0, 1.5]
+    assert [request.id for request in three] == [1, 2, 3]
+    assert {(request.prompt_tokens, request.output_tokens) for request in three} == {(50, 1)}
+    assert evenly(0, within_seconds=2.0, prompt_tokens=50) == ()
