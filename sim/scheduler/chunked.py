@@ -69,19 +69,15 @@ class Chunked:
         decoding: Decoding,
         memory: CountedMemory,
     ) -> Batch | None:
-        """Running order does not matter while there is enough for everybody: of the budget, except
-        for the last in the order, and of free blocks."""
+        """Running order does not matter while there are blocks for everybody and budget for all who
+        decode: nobody is admitted to more than was left, so only the newest can go short."""
         budget = self.max_num_batched_tokens - decoding.num
         if budget < 0:
             return None
         due = wanted = decoding.num_blocks_due()
         work: list[Work] = []
         for sequence in decoding.others(running):
-            num_tokens = self._capped(sequence.num_missing_tokens)
-            if num_tokens > budget:
-                if sequence is not running[-1]:
-                    return None
-                num_tokens = budget
+            num_tokens = min(self._capped(sequence.num_missing_tokens), budget)
             upto = sequence.num_computed_tokens + num_tokens
             wanted += memory.num_missing_blocks(sequence, upto)
             budget -= num_tokens

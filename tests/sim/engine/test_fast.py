@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.cost import Roofline
-from sim.engine import Run, Setup, Users, run_by_steps, simulate, steps
+from sim.engine import Run, Setup, Users, run_by_steps, simulate
 from sim.errors import SimError
 from sim.kv import Paged
 from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
@@ -103,13 +103,6 @@ def test_who_comes_exactly_when_a_step_of_a_stretch_begins_is_in_that_step():
     run = simulate(setup)
     assert run.scheduled_seconds[1] == 30.0
     same(run, run_by_steps(setup))
-
-
-def test_decodes_behind_a_long_prompt_go_without_when_the_budget_is_gone():
-    asked = (request(0, 80, 3), *(request(who, 1, 30) for who in (1, 2, 3)))
-    setup = Setup(asked, Chunked(6, 8, long_prefill_token_threshold=6), PLENTY, SECOND)
-    assert any(len(step.work) < len(step.running) for step in steps(setup))
-    same(simulate(setup), run_by_steps(setup))
 
 
 def test_of_two_copies_of_a_block_the_older_one_is_found():
