@@ -267,13 +267,7 @@ def _dots(x: np.ndarray, y: np.ndarray, kind: str, symbol: str, size: int) -> go
 
 
 def _no_gaps(large: bool) -> go.Figure:
-    figure = charts.lines(
-        [Series("", [1, 2], [1, 1])],
-        tr("第几个间隔", "which gap"),
-        tr("间隔（毫秒）", "gap (ms)"),
-        large=large,
-        height=330,
-    )
+    figure = charts.lines([Series("", [1, 2], [1, 1])], "", "", large=large, height=330)
     figure.data = ()
     figure.update_layout(xaxis_visible=False, yaxis_visible=False)
     figure.add_annotation(
