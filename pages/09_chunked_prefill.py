@@ -22,7 +22,7 @@ PLENTY = Paged(num_blocks=100_000)
 MODEL_LENGTH = 16_384  # without chunking the budget must be at least this
 SMALL_BUDGET = 512
 DOCUMENT_TOKENS = 8_192
-CHAT_PROMPT = 8  # the chats are in the middle of their answers
+CHAT_PROMPT = 8
 LONGEST_CHAT = 512  # prompts up to here are chats, longer ones are documents
 
 CHATS = workload.of_lengths([48] * 3, CHAT_PROMPT)  # A, B and C
@@ -31,8 +31,9 @@ DOCUMENTS = (1_024, 2_048, 4_096, 8_192, 12_288)
 
 BUDGETS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 CROWDS = (4, 16, 64, 128, 256)  # how many decode
+CROWD_PROMPT = 1  # so all of them decode from the second step on
 CROWD_OUTPUT = 72
-CROWD_SECONDS = 0.4  # when the document comes: everybody decodes by then
+CROWD_SECONDS = 0.4  # when the document comes
 
 TRAFFIC_BUDGETS = {"256": "256", "512": "512", "2048": "2,048", "8192": "8,192"}
 LOADS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 13.0, 14.0, 15.0, 15.5, 16.0)  # requests per second
@@ -176,7 +177,7 @@ def budget() -> None:
     label = tr("每步的 token 预算", "Token budget of a step")
     here = int(chapter.pick("budget", label, BUDGETS, start=SMALL_BUDGET, live=True))
     decodes = int(chapter.pick("decodes", tr("正在解码", "Decoding"), CROWDS, start=4, live=True))
-    chats = workload.of_lengths([CROWD_OUTPUT] * decodes, CHAT_PROMPT)
+    chats = workload.of_lengths([CROWD_OUTPUT] * decodes, CROWD_PROMPT)
     requests = (*chats, Request(decodes, CROWD_SECONDS, DOCUMENT_TOKENS, 12))
     setups = {size: served(requests, scheduler.Chunked(512, size)) for size in BUDGETS}
     points = {size: runs.by_prompt(setup, LONGEST_CHAT) for size, setup in setups.items()}

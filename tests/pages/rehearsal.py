@@ -260,7 +260,7 @@ DRAWING = {
     pictures: ["shared_step", "slot_shares", "timeline", "load"],
     curves: ["load_curve", "goodput_curve", "two_loops"],
 }
-RUNS = ("run", "summary", "steps", "step", "grid")
+RUNS = ("run", "summary", "steps", "step", "grid", "by_prompt")
 
 
 @contextmanager
@@ -272,6 +272,7 @@ def _stand_in_runs() -> Iterator[None]:
         "steps": runs.steps(TINY),
         "step": runs.step(TINY, 1),
         "grid": slots.slot_grid(TINY, 1.0),
+        "by_prompt": runs.by_prompt(TINY, 16),
     }
     with ExitStack() as patches:
         for name in RUNS:

@@ -7,11 +7,12 @@ from typing import get_args
 
 import pytest
 
-from sim import engine, events, scheduler, traces, workload
+from sim import engine, events, scheduler, stalls, traces, workload
 from sim.cost import SimpleClock, StepTime
 from sim.engine import Setup, Step, StepWork
 from sim.errors import SimError
 from sim.kv import Paged
+from sim.request import Request
 from tests.chapters import LANGUAGES, ROOT
 from ui import language, notes
 
@@ -345,3 +346,51 @@ def test_every_other_error_is_at_least_named_with_its_values(read, code, name):
     assert name in said
     assert "-1" in said
     assert bool(HAN.search(said)) == (code == "zh")
+
+
+# -- who shares a step ---------------------------------------------------------------------------
+
+
+def shares(requests, budget):
+    clock = SimpleClock(1_000, 0.01)
+    setup = Setup(requests, scheduler.Chunked(8, budget), Paged(1_000), clock)
+    prompts = {one.id: one.prompt_tokens for one in requests}
+    return [
+        notes.shares(step, stalls.seconds_alone(step, clock), prompts)
+        for step in engine.steps(setup)
+    ]
+
+
+def test_a_shared_step_says_who_computes_how_much_and_how_long_it_would_take_without(read):
+    requests = (*workload.of_lengths((4, 4), 8), Request(2, 0.005, 100, 2))
+    read("en")
+    assert shares(requests, 64) == [
+        "all of the prompts of A and B at once (16 tokens); the first token of A and B. "
+        "The step takes 16.0 ms.",
+        "C prefills 62 tokens (62 of 100); A and B generate one token each. "
+        "The step takes 62.0 ms; without the prefill, 10.0 ms.",
+        "C prefills 38 tokens (100 of 100); A and B generate one token each; "
+        "the first token of C. The step takes 38.0 ms; without the prefill, 10.0 ms.",
+        "A, B and C generate one token each; A, B and C are done. The step takes 10.0 ms.",
+    ]
+    read("zh")
+    assert shares(requests, 64)[1] == (
+        "C 预填充 62 个 token（62 / 100）；A、B 各生成 1 个 token。"
+        "这一步 62.0 ms，没有预填充只要 10.0 ms。"
+    )
+
+
+def test_a_whole_prompt_beside_decodes_is_said_to_be_computed_at_once(read):
+    requests = (*workload.of_lengths((4,), 8), Request(1, 0.005, 100, 2))
+    read("en")
+    assert shares(requests, 512)[1].startswith("all of B's prompt at once (100 tokens); A gen")
+    read("zh")
+    assert shares(requests, 512)[1].startswith("B 的提示词一次算完（100 个 token）；A 生成")
+
+
+def test_where_a_difference_turns_is_a_predicate(read):
+    read("en")
+    assert notes.where_it_turns(()) == "never changes sign"
+    assert notes.where_it_turns((3.14, 15.0)) == "changes sign at 3.1, 15.0 requests per second"
+    read("zh")
+    assert notes.where_it_turns((3.14,)) == "在每秒 3.1 个请求处变号"

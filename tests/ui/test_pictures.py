@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, slots, workload
+from sim import engine, metrics, scheduler, slots, stalls, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
@@ -153,3 +153,51 @@ def test_a_run_in_which_everybody_was_refused_can_be_drawn(large):
     assert metrics.summarize(refused).num_served == 0
     pictures.timeline(refused, large=large)
     pictures.load(refused, large=large)
+
+
+# -- chunked prefill -----------------------------------------------------------------------------
+
+
+def latencies(gap, ttft):
+    """A chat with one gap, and a document, in seconds."""
+    nobody = metrics.Distribution.of([])
+    return (
+        stalls.Latencies(nobody, metrics.Distribution.of([gap])),
+        stalls.Latencies(metrics.Distribution.of([ttft]), nobody),
+    )
+
+
+def test_a_budget_is_a_point_at_its_longest_gap_and_its_ttft_and_the_chosen_one_is_marked():
+    points = {256: latencies(0.015, 0.9), 512: latencies(0.03, 0.6), 8192: latencies(0.4, 0.5)}
+    curve, mark = pictures.smooth_or_soon(points, chosen=512).data
+    assert curve.x.tolist() == pytest.approx([15, 30, 400])
+    assert curve.y.tolist() == pytest.approx([900, 600, 500])
+    assert (mark.x[0], mark.y[0]) == (30, 600)
+    notes = [note.text for note in pictures.smooth_or_soon(points, chosen=512).layout.annotations]
+    assert [text for text in notes if "8,192" in text or "512" in text] == [
+        "<b>budget 512</b>",
+        "8,192",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("decode", "prefill", "widths"),
+    [(4, 508, [4, 508]), (256, 0, [256, 256]), (100, 200, [100, 200, 212]), (512, 0, [512])],
+)
+def test_the_budget_of_a_step_is_split_into_decode_prefill_and_what_nobody_takes(
+    rows, decode, prefill, widths
+):
+    pictures.budget_of_a_step(512, decode, prefill)
+    (row,) = rows
+    assert [span.end - span.start for span in row.spans] == widths
+    assert [span.start for span in row.spans[1:]] == [span.end for span in row.spans[:-1]]
+    assert row.spans[0].state == "decode"
+    assert row.spans[-1].end == 512
+
+
+def test_a_change_of_ttft_is_drawn_in_ms_with_a_mark_at_each_change_of_sign():
+    change = stalls.TtftChange((1.0, 2.0, 4.0), (0.0, -0.01, -0.02), (0.02, 0.01, -0.01))
+    long, short, mark = pictures.ttft_change(change, [3.0]).data
+    assert long.y.tolist() == pytest.approx([20, 10, -10])
+    assert short.y.tolist() == pytest.approx([0, -10, -20])
+    assert (mark.x[0], mark.y[0], mark.text[0]) == (3.0, 0, "3.0")

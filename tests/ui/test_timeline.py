@@ -11,6 +11,7 @@ from sim import metrics, scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
+from sim.request import Request
 from ui import frames, language, player, runs
 from ui.painters.timeline import QUANTA, Span, Timeline
 
@@ -188,3 +189,60 @@ def test_several_setups_stop_at_the_steps_of_each_and_say_whose_it_was():
     assert shown.at == tuple(sorted(ends))
     assert shown.notes[0].startswith("fast: ")
     assert [span.lane for span in shown.spans].count(1) == 3
+
+
+# -- requests that share steps -------------------------------------------------------------------
+
+CHATS_AND_A_DOCUMENT = (
+    *workload.of_lengths((30, 30), 8),
+    Request(2, 0.05, 3_000, 2),
+)
+
+
+def shared(budget):
+    policy = scheduler.Chunked(16, budget, chunked_prefill=budget < 3_000)
+    setup = Setup(CHATS_AND_A_DOCUMENT, policy, Paged(4_096), CLOCK)
+    return frames.shared_steps(setup, "three requests"), runs.steps(setup)
+
+
+def spans_of(shown, lane, kind):
+    return [span for span in shown.spans if (span.lane, span.kind) == (lane, kind)]
+
+
+@pytest.mark.parametrize("budget", [512, 4_096])
+def test_every_step_of_a_request_is_a_span_and_so_is_its_wait_for_a_prefill(budget):
+    shown, steps = shared(budget)
+    player.check(shown)
+    assert shown.lanes == ("A", "B", "C", "step")
+    for lane in range(3):
+        worked = [step for step in steps if lane in {work.request_id for work in step.work}]
+        mine = [*spans_of(shown, lane, "prefill"), *spans_of(shown, lane, "decode")]
+        assert sorted(span.start for span in mine) == [step.start_seconds for step in worked]
+    for span in spans_of(shown, 0, "stalled"):
+        (step,) = [step for step in steps if step.end_seconds == span.end]
+        assert span.start == step.start_seconds + 1 / 64  # a decode alone takes one tick
+        assert any(work.is_prefill for work in step.work)
+
+
+def test_whole_it_waits_once_and_long_in_chunks_often_and_briefly():
+    (whole, _), (chunked, _) = shared(4_096), shared(512)
+    (wait,) = spans_of(whole, 0, "stalled")
+    waits = spans_of(chunked, 0, "stalled")
+    assert len(waits) == 6
+    assert max(span.end - span.start for span in waits) < (wait.end - wait.start) / 5
+    assert wait.label == "134 ms"
+
+
+def test_the_lane_of_steps_adds_up_decode_and_prefill():
+    shown, _ = shared(512)
+    labels = [span.label for span in shown.spans if span.lane == 3]
+    assert labels[:2] == ["16", "2"]
+    assert labels.count("512 = 2 + 510") == 5
+    assert "452 = 2 + 450" in labels
+
+
+def test_the_document_queues_until_the_step_in_progress_is_over():
+    shown, steps = shared(512)
+    (waited,) = spans_of(shown, 2, "queue")
+    assert waited.start == 0.05
+    assert waited.end in {step.start_seconds for step in steps}
