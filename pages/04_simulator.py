@@ -282,7 +282,7 @@ def curve() -> None:
 def loops() -> None:
     chapter.say("loops")
     label = tr("输出均长", "Output tokens")
-    output = chapter.pick("loop_output", label, LOOP_OUTPUTS, start=100, live=True)
+    output = chapter.pick("loop_output", label, LOOP_OUTPUTS, start=50, live=True)
     label = tr("开环：每秒到达", "Open: arrivals per s")
     rate = chapter.pick("loop_rate", label, (1, 2, 3, 4, 5, 6), start=4)
     label = tr("闭环：用户数", "Closed: users")

@@ -5,6 +5,7 @@ Points that can be opened carry their setting as custom data (`chapter.draw(...,
 
 from collections.abc import Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 
 from sim import metrics
@@ -31,21 +32,23 @@ def load_curve(
     )
     _open_on_click(figure, points, large)
     figure.update_xaxes(range=_padded(throughput))
-    here = next((point for point in points if point.value == chosen), None)
-    is_here = here is not None and knee is not None and here.value == knee.value
+    here = next(point for point in points if point.value == chosen)
+    is_knee = knee is not None and here.value == knee.value
     if knee is not None:
         words = tr(f"拐点 {knee.value:g}/s", f"knee {knee.value:g}/s")
-        words += tr("，本次", ", this run") if is_here else ""
-        _mark(figure, knee, words, large, below=True)
-    if here is not None and not is_here:
-        _mark(figure, here, tr(f"本次 {chosen:g}/s", f"this run {chosen:g}/s"), large, below=False)
+        words += tr("，本次", ", this run") if is_knee else ""
+        _mark(figure, knee, words, large, "top left")
+    if not is_knee:
+        words = tr(f"本次 {chosen:g}/s", f"this run {chosen:g}/s")
+        is_beyond = knee is not None and chosen > knee.value  # there the curve stands up
+        _mark(figure, here, words, large, "middle left" if is_beyond else "bottom right")
     return figure
 
 
-def _mark(figure: go.Figure, point: Point, words: str, large: bool, below: bool) -> None:
+def _mark(figure: go.Figure, point: Point, words: str, large: bool, position: str) -> None:
     x, y = point.summary.output_tokens_per_second, point.summary.ttft.mean
-    charts.mark_point(figure, x, y, f"<b>{words}</b>", large, below)
-    figure.data[-1].textposition = "bottom left" if below else "top left"
+    charts.mark_point(figure, x, y, f"<b>{words}</b>", large)
+    figure.data[-1].textposition = position
     figure.data[-1].hoverinfo = "skip"
 
 
@@ -124,6 +127,8 @@ def two_loops(
     )
     for trace in figure.data[:2]:
         trace.update(mode="lines+markers", marker_size=11 if large else 8)
+    low, high = np.log10([lengths[0], lengths[-1]])
+    figure.update_xaxes(range=[low - 0.04, high])  # the first marks stand free of the axis
     figure.add_vline(x=chosen, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
     return figure
 

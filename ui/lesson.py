@@ -259,7 +259,7 @@ class Chapter:
         """
         kept = state.wanted(state.KEPT_RUN)
         if not self.rehearses:
-            with self._at.controls:
+            with self._at.controls if self.large else self._at.text:
                 self._keep_or_drop(kept is not None)
         if kept is None:
             return None
@@ -275,9 +275,9 @@ class Chapter:
     def _keep_or_drop(self, has_kept: bool) -> None:
         if has_kept:
             label, keep = tr("放下 A", "Drop A"), lambda: ""
-            icon = ":material/close:"
+            icon = ":material/keep_off:"
         else:
-            label, icon = tr("留作 A", "Keep as A"), ":material/push_pin:"
+            label, icon = tr("留作 A", "Keep as A"), ":material/keep:"
             keys = list(self._answers)
 
             def keep() -> str:
@@ -390,7 +390,7 @@ class Chapter:
     def take_along(self, setup: Setup, memory_utilization: float | None = None) -> None:
         """What a reader may carry off: link, results, `vllm serve` command, log of the run."""
         if not self.large:
-            with self._at.text:
+            with self._at.whole:
                 query = state.query_of(self.here.stem, part=self._current_act().code)
                 take_along.show(setup, memory_utilization, query)
 
@@ -585,7 +585,8 @@ class _Places:
 
     def __init__(self, large: bool):
         self._popover: DeltaGenerator | None = None
-        self._groups: dict[str, DeltaGenerator] = {}  # within the popover
+        self._slots: dict[str, DeltaGenerator] = {}  # within the popover: where a group would be
+        self._groups: dict[str, DeltaGenerator] = {}  # and those that are there
         self._leading: DeltaGenerator | None = None
         self.figures: list[str] = []  # of the act, in order; linked players are one
         self.leading_figure = ""
@@ -634,18 +635,20 @@ class _Places:
         if self._popover is None:
             with self._controls:
                 popover = st.popover(tr("更多", "More"), icon=":material/tune:")
-            self._popover = popover.container(key="advanced", gap="small")
+            self._popover = popover.container(key="advanced", gap="medium")
+            ordered = ("", *chapters.NAMES)  # own words first, then chapter by chapter
+            self._slots = {name: self._popover.container() for name in ordered}
         if group is None:
             return self._popover
         if group not in self._groups:
-            with self._popover:
+            with self._slots.get(group, self._slots[""]):
                 self._groups[group] = _group(group, len(self._groups))
         return self._groups[group]
 
 
 def _group(name: str, number: int) -> DeltaGenerator:
     """Controls under their chapter's name, which leads there if the chapter exists."""
-    with st.container(key=f"group-{number}", gap=None):
+    with st.container(key=f"group-{number}", gap="xsmall"):
         if name not in chapters.NAMES:
             st.markdown(f"**{name}**")
         elif chapters.Chapter(name).exists:
@@ -653,7 +656,7 @@ def _group(name: str, number: int) -> DeltaGenerator:
             frame.link(chapter, chapter.name(languages.current()))
         else:
             st.markdown(f"**{chapters.Chapter(name).name(languages.current())}**")
-        return st.container(horizontal=True, gap="small", key=f"group-{number}-controls")
+        return st.container(horizontal=True, gap="medium", key=f"group-{number}-controls")
 
 
 def open(script: str) -> Chapter:

@@ -23,7 +23,7 @@ LECTURE_ROWS = 28
 MAX_STRETCHES = 200  # of a curve over time, two points each
 LETTER_SHARE = 0.05  # of the axis that a span needs to carry a letter
 DASHES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "dashdot": "━┅"}
-GHOSTS: dict[charts.Dash, charts.Dash] = {"solid": "dot", "dash": "dashdot"}  # a curve's -> A's
+GHOST_WIDTH = 0.6  # of another curve's
 SHARES = ("prefill", "decode", "stalled", "held", "free")  # in the order of a bar
 
 
@@ -109,21 +109,23 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
 
 
 def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
-    """Running, waiting and KV use over time, on one axis; a run that is kept as A in grey."""
+    """Running, waiting and KV use over time, on one axis; a run that is kept as A dotted."""
     running, waiting, kv = _load_curves(run)
-    requests, uses, ghosts = [running, waiting], [kv], [""] * 2
-    if kept is not None:
-        ghost_running, ghost_waiting, ghost_kv = map(_ghost, _load_curves(kept))
-        requests = [ghost_running, ghost_waiting, *requests]
-        uses = [ghost_kv, kv]
-        ghosts = [f"   {_key(ghost_running)}  {_key(ghost_waiting)}", f"   {_key(ghost_kv)}"]
-    title = _named(tr("请求数", "requests"), [running, waiting]) + ghosts[0]
-    kv_title = tr("KV 使用率", "KV use") + " (%)" + ghosts[1]
+    ghosts = [_ghost(one) for one in _load_curves(kept)] if kept is not None else []
+    title = _named(tr("请求数", "requests"), [running, waiting])
     panels = [
-        Panel(title, requests, names_in_title=True),
-        Panel(kv_title, uses, top=105, names_in_title=True),
+        Panel(
+            f"{title}   {DASHES['dot']} A" if ghosts else title,
+            [*ghosts[:2], running, waiting],
+            names_in_title=True,
+        ),
+        Panel(tr("KV 使用率", "KV use"), [*ghosts[2:], kv], unit="%", top=105, names_in_title=True),
     ]
-    return charts.stacked_time_series(panels, _time_title(), large=large, height=300)
+    figure = charts.stacked_time_series(panels, _time_title(), large=large, height=300)
+    for trace in figure.data:
+        if trace.line.dash == "dot":
+            trace.line.width *= GHOST_WIDTH
+    return figure
 
 
 def _load_curves(run: Run) -> tuple[Series, Series, Series]:
@@ -137,7 +139,7 @@ def _load_curves(run: Run) -> tuple[Series, Series, Series]:
 
 def _ghost(one: Series) -> Series:
     """The same curve of the run that is kept as A."""
-    return replace(one, name=f"A {one.name}", colour=charts.NEUTRAL, dash=GHOSTS[one.dash])
+    return replace(one, name=f"A {one.name}", dash="dot")
 
 
 def frontier(points: Mapping[int, metrics.Summary], chosen: int, large: bool = False) -> go.Figure:
