@@ -60,8 +60,8 @@ TTFT_LIMITS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 TPOT_LIMITS = (0.012, 0.015, 0.02, 0.025, 0.03, 0.05, 0.1)
 PRESETS: dict[str, dict[str, object]] = {
     "preset_chat": {"rate": 6, "prompt": 1000, "output": 200},
-    "preset_code": {"rate": 3, "prompt": 2000, "output": 50, "arrival": "gamma", "cv": 13},
-    "preset_documents": {"rate": 1, "prompt": 8000, "output": 400, "requests": 60},
+    "preset_code": {"rate": 2, "prompt": 2000, "output": 50, "arrival": "gamma", "cv": 4},
+    "preset_documents": {"rate": 0.5, "prompt": 8000, "output": 400, "requests": 60},
     "preset_overload": {"rate": 20, "seqs": 32},
     "preset_kv": {
         "gpu": "RTX 4090",
@@ -71,7 +71,7 @@ PRESETS: dict[str, dict[str, object]] = {
         "output": 1200,
         "seqs": 256,
     },
-    "preset_giant": {"rate": 6, "prompt": 200, "giant": 100_000},
+    "preset_giant": {"rate": 6, "prompt": 200, "giant": 100_000, "requests": 60},
 }
 LOOP_OUTPUTS = (50, 100, 200, 400, 800, 1200)
 LOOP_PROMPT, LOOP_SPREAD, LOOP_REQUESTS, LOOP_SEQS = 2000, 4, 240, 64

@@ -42,6 +42,7 @@ def load_curve(
         words = tr(f"本次 {chosen:g}/s", f"this run {chosen:g}/s")
         is_beyond = knee is not None and chosen > knee.value  # there the curve stands up
         _mark(figure, here, words, large, "middle left" if is_beyond else "bottom right")
+    _keep_bright(figure)
     return figure
 
 
@@ -86,7 +87,6 @@ def _open_on_click(figure: go.Figure, points: Sequence[Point], large: bool) -> N
         text=words,
         hovertemplate="%{text}<extra></extra>",
     )
-    _keep_bright(figure)
 
 
 def _point_words(point: Point) -> str:

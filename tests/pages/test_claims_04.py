@@ -16,7 +16,7 @@ from sim.events import Preempted, Rejected
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import runs
-from ui.numbers import seconds
+from ui.numbers import percent, seconds, significant
 
 SIMULATOR = open_page("04_simulator")
 HOOK = SIMULATOR.play("hook")
@@ -53,6 +53,15 @@ def machine(setup: engine.Setup) -> Roofline:
 
 def step_seconds(run):
     return run.series.end_seconds - run.series.start_seconds
+
+
+def spans(run, kind):
+    return [
+        span
+        for record in metrics.served(run)
+        for span in metrics.spans(record)
+        if span.kind == kind
+    ]
 
 
 def ttfts(run):
@@ -176,30 +185,116 @@ def test_only_the_rules_of_vllm_are_called_so():
 # -- the presets --------------------------------------------------------------------------------
 
 
+OPENED_BY = {  # knobs that are there only beside another one
+    "cv": {"arrival": "gamma"},
+    "users": {"loop": "closed"},
+    "think": {"loop": "closed"},
+    "groups": {"prefix": 500},
+    "bw": {"efficiency": "set"},
+    "flops": {"efficiency": "set"},
+    "fixed": {"efficiency": "set"},
+    "prefill": {"gpu": "speeds"},
+    "decode": {"gpu": "speeds"},
+    "pool": {"gpu": "speeds"},
+}
+
+
 def test_every_knob_is_answered_by_another_run():
-    (start,) = SIMULATOR.setups("explore")
-    for key, places in SIMULATOR.play("explore").controls.items():
-        for value in (places[0], places[-1]):
-            (moved,) = SIMULATOR.setups("explore", **{key: value})
-            if value != places[0] or places[0] not in ("A100 80G SXM", "chunked", "poisson", 0):
-                assert moved != start, (key, value)
+    always = SIMULATOR.play("explore").controls
+    for key, others in [*((key, {}) for key in always), *OPENED_BY.items()]:
+        places = SIMULATOR.play("explore", **others).controls[key]
+        setups = [SIMULATOR.setups("explore", **others, **{key: place}) for place in _two(places)]
+        if key != "efficiency":  # there to open three others
+            assert setups[0] != setups[1], key
+    assert {key for key in OPENED_BY if key in always} == set()
 
 
-def test_light_load_hardly_anybody_queues_and_itl_is_close_to_reading_the_weights():
-    run = explore(**preset("preset_light"))
-    light = runs.summary(run.setup)
-    assert np.max(run.series.num_waiting) == 0
-    assert light.queue_share < 0.15
-    assert light.itl.p50 == pytest.approx(run.setup.clock.decode_floor_seconds, rel=0.15)
+def _two(places):
+    """Two places at which the server can stand: not every model fits on every GPU."""
+    if "Mixtral-8x7B" in places:
+        return ("Llama-2-7B", "Qwen3-8B")
+    return (places[0], places[-1]) if len(places) < 4 else (places[1], places[-2])
 
 
-def test_busy_the_p99_of_itl_is_far_from_its_median_through_the_prefills_of_others():
-    run = explore(**preset("preset_busy"))
-    busy = runs.summary(run.setup)
-    assert busy.itl.p99 > 5 * busy.itl.p50
-    long = step_seconds(run) > 1.5 * busy.itl.p50
+def test_the_knobs_of_the_issue_are_all_there():
+    knobs = set(SIMULATOR.play("explore").controls)
+    assert {"policy", "budget", "chunks", "prefix", "share", "block", "weights", "kv"} <= knobs
+    assert {"tp", "efficiency", "arrival", "loop", "seed"} <= knobs
+
+
+def test_own_efficiencies_formats_and_degrees_are_never_called_calibrated():
+    for values in ({"efficiency": "set"}, {"weights": "fp8"}, {"kv": "fp8"}, {"tp": 2}):
+        said = SIMULATOR.play(
+            "explore", gpu="RTX 4090", model="Qwen2.5-7B", requests=1, **values
+        ).said
+        assert "uncalibrated" in said, values
+
+
+def test_without_chunks_every_prompt_goes_in_whole():
+    played = SIMULATOR.play("explore", chunks=False, prompt=8000, requests=30)
+    first = played.run.records[0].request.prompt_tokens
+    assert next(engine.steps(played.setup)).num_tokens == first
+    assert first > 2048
+    assert played.summary.num_served == 30
+
+
+def test_a_kept_run_stays_while_knobs_move_and_the_cards_say_the_difference():
+    played = SIMULATOR.play("explore", seqs=8, a={"seqs": 64})
+    here, kept = played.setups
+    assert (here.policy.max_num_seqs, kept.policy.max_num_seqs) == (8, 64)
+    assert here.requests == kept.requests
+    before, after = runs.summary(kept), runs.summary(here)
+    card = played.cards[0]
+    assert card.value == seconds(after.ttft.mean)
+    assert card.note.startswith(f"A {seconds(before.ttft.mean)}, ×")
+
+
+def test_chat_hardly_anybody_queues_and_the_p99_of_itl_is_high_through_the_prefills_of_others():
+    run = explore(**preset("preset_chat"))
+    chat = runs.summary(run.setup)
+    assert np.average(run.series.num_waiting == 0, weights=step_seconds(run)) > 0.95
+    assert chat.itl.p99 > 5 * chat.itl.mean
+    long = step_seconds(run) > 3 * chat.itl.p50
     assert np.any(long)
     assert np.all(run.series.prefill_tokens[long] > 0)
+
+
+def test_code_few_on_average_but_in_waves_that_wait_for_each_other():
+    values = preset("preset_code")
+    evenly = {key: value for key, value in values.items() if key not in ("arrival", "cv")}
+    waves, calm = explore(**values), explore(**evenly)
+    gaps = np.diff([request.arrival_seconds for request in waves.setup.requests])
+    assert np.std(gaps) / np.mean(gaps) > 3
+    lengths = [(request.prompt_tokens, request.output_tokens) for request in waves.setup.requests]
+    prompt, output = np.mean(lengths, axis=0)
+    assert prompt > 20 * output
+    assert runs.summary(waves.setup).ttft.p99 > 4 * runs.summary(calm.setup).ttft.p99
+    assert runs.summary(waves.setup).queue_share > 0.7
+    assert runs.summary(calm.setup).queue_share < 0.3
+
+
+def test_long_documents_spend_long_in_prefill_use_kv_and_lift_the_p99_of_itl():
+    run = explore(**preset("preset_documents"))
+    documents = runs.summary(run.setup)
+    prefill = np.mean([span.end_seconds - span.start_seconds for span in spans(run, "prefill")])
+    assert prefill > 0.5
+    assert documents.peak_kv_usage > 4 * summary().peak_kv_usage
+    assert documents.itl.p99 > 10 * documents.itl.p50
+    long = step_seconds(run) > 5 * documents.itl.p50
+    assert np.all(run.series.prefill_tokens[long] > 0)
+
+
+def test_while_a_giant_prompt_is_prefilled_others_stall_and_whoever_comes_queues_behind_it():
+    run = explore(**preset("preset_giant"))
+    giant = max(run.records, key=lambda record: record.request.prompt_tokens)
+    assert giant.request.prompt_tokens == 100_000
+    assert giant.request.id < 36  # in view
+    start, end = giant.scheduled_seconds, giant.token_seconds[0]
+    during = (run.series.start_seconds >= start) & (run.series.end_seconds < end)
+    assert np.median(step_seconds(run)[during]) > 20 * np.median(step_seconds(run)[~during])
+    later = [record for record in run.records if start < record.request.arrival_seconds < end]
+    assert len(later) > 20
+    assert all(record.token_seconds[0] >= end for record in later)
 
 
 def test_overload_the_queue_climbs_as_long_as_requests_arrive_and_later_ones_wait_longer():
@@ -208,27 +303,12 @@ def test_overload_the_queue_climbs_as_long_as_requests_arrive_and_later_ones_wai
     last = max(request.arrival_seconds for request in run.setup.requests)
     assert len(run.setup.requests) / last > 1.5 * busy.requests_per_second  # outrun
     peak = series.start_seconds[np.argmax(series.num_waiting)]
-    assert peak == pytest.approx(last, rel=0.05)
+    assert peak == pytest.approx(last, rel=0.1)
     at = np.searchsorted(series.start_seconds, np.linspace(0, peak, 6))
     assert np.all(np.diff(series.num_waiting[at]) >= 0)
     quarters = [np.mean(part) for part in np.array_split(ttfts(run), 4)]
     assert np.all(np.diff(quarters) > 0)
     assert np.corrcoef(np.arange(len(ttfts(run))), ttfts(run))[0, 1] > 0.95
-
-
-def test_long_answers_alone_make_ttft_rise():
-    start, long = SIMULATOR.setups("explore"), SIMULATOR.setups("explore", **preset("preset_long"))
-    before, after = start[0].requests, long[0].requests
-    # As before: when they come and what they ask; only the answers are longer.
-    assert [(r.arrival_seconds, r.prompt_tokens) for r in before] == [
-        (r.arrival_seconds, r.prompt_tokens) for r in after
-    ]
-    assert start[0].policy == long[0].policy
-    constants = SIMULATOR.play("explore").controls["output"]
-    assert {200, 1200} <= set(constants)
-    assert preset("preset_long") == {"output": 1200}
-    assert SIMULATOR.setups("explore", output=200) == start
-    assert summary(output=1200).ttft.mean > 5 * summary().ttft.mean
 
 
 def test_tight_kv_is_used_up_and_then_requests_are_preempted():
@@ -243,18 +323,6 @@ def test_tight_kv_is_used_up_and_then_requests_are_preempted():
         usage = step.kv_usage
     first = {record.request.id for record in played.run.records[:36] if record.pauses}
     assert first  # in view: among the rows of the timeline
-
-
-def test_bursts_the_same_mean_rate_and_itl_but_a_larger_p99_of_ttft():
-    calm, waves = explore(), explore(**preset("preset_burst"))
-    arrivals = [request.arrival_seconds for request in waves.setup.requests]
-    assert len(arrivals) == len(calm.setup.requests)
-    moments, sizes = np.unique(arrivals, return_counts=True)
-    assert set(sizes) == {20}
-    assert 20 / (moments[1] - moments[0]) == 8  # the rate at the start
-    before, after = runs.summary(calm.setup), runs.summary(waves.setup)
-    assert after.itl.p50 == pytest.approx(before.itl.p50, rel=0.05)
-    assert after.ttft.p99 > 2 * before.ttft.p99
 
 
 def test_refused_requests_are_larger_than_the_whole_pool():
@@ -276,6 +344,112 @@ def test_refused_requests_are_larger_than_the_whole_pool():
     pool = played.setup.memory.open().num_usable_blocks * played.setup.memory.block_size
     for request in played.setup.requests:
         assert (request.id in refused) == (request.total_tokens > pool)
+
+
+# -- how much the server bears ------------------------------------------------------------------
+
+
+def test_at_the_knee_ttft_is_not_yet_twice_the_idle_one_and_beyond_it_is_more():
+    played = SIMULATOR.play("curve")
+    by_load = dict(zip(SIMULATOR.constants["RATES"], played.summaries, strict=True))
+    said = played.said["curve_knee"]
+    loads = list(by_load)
+    bend = float(said["knee"])
+    idle, beyond = by_load[loads[0]], by_load[loads[loads.index(bend) + 1]]
+    assert by_load[bend].ttft.mean <= 2 * idle.ttft.mean < beyond.ttft.mean
+    assert said["idle"] == seconds(idle.ttft.mean)
+    assert idle.queue_share < 0.1  # nearly idle
+
+
+def test_first_flat_then_it_stands_up_while_throughput_hardly_grows():
+    played = SIMULATOR.play("curve")
+    points = [(point.output_tokens_per_second, point.ttft.mean) for point in played.summaries]
+    assert np.all(np.diff([x for x, _ in points]) > 0)
+    (x1, y1), (x2, y2) = points[-3], points[-1]
+    assert y2 > 3 * y1
+    assert x2 < 1.05 * x1
+
+
+def test_past_the_knee_no_fewer_are_served_but_hardly_any_on_time():
+    at_ten, at_thirty = (SIMULATOR.play("curve", rate=rate) for rate in (10, 30))
+    said = [played.said["curve_result"] for played in (at_ten, at_thirty)]
+    assert float(said[1]["throughput"]) > float(said[0]["throughput"])
+    assert float(said[1]["goodput"]) < 0.05 * float(said[0]["goodput"])
+    assert said[0]["best"] == said[1]["best"]
+
+
+def test_goodput_counts_those_that_meet_the_limits_that_the_reader_sets():
+    strict, lax = (SIMULATOR.play("curve", slo_ttft=limit, rate=20) for limit in (0.1, 5))
+    assert strict.said["curve_result"]["share"] != lax.said["curve_result"]["share"]
+    for played, limit in ((strict, 0.1), (lax, 5)):
+        at_twenty = played.setups[SIMULATOR.constants["RATES"].index(20)]
+        good = metrics.goodput(runs.run(at_twenty), limit, 0.02)
+        assert played.said["curve_result"]["share"] == percent(good.share)
+
+
+def test_every_point_of_the_curve_is_the_run_that_a_click_opens():
+    swept = SIMULATOR.setups("curve")
+    for rate, setup in zip(SIMULATOR.constants["RATES"], swept, strict=True):
+        assert SIMULATOR.setups("explore", rate=rate) == [setup]
+
+
+def test_a_light_load_alone_has_no_knee():
+    played = SIMULATOR.play("curve", prompt=50, output=10)
+    assert ("curve_no_knee" in played.said) != ("curve_knee" in played.said)
+    assert "curve_no_knee" in played.said
+
+
+# -- open and closed loop -----------------------------------------------------------------------
+
+
+def both_loops(**values):
+    """(output length -> summary) of the open and of the closed loop."""
+    lengths = SIMULATOR.constants["LOOP_OUTPUTS"]
+    played = SIMULATOR.play("loops", **values)
+    opened = [setup for setup in played.setups if setup.users is None]
+    closed = [setup for setup in played.setups if setup.users]
+    return [
+        dict(zip(lengths, map(runs.summary, setups), strict=True)) for setups in (opened, closed)
+    ]
+
+
+def test_longer_outputs_move_ttft_in_opposite_directions():
+    opened, closed = both_loops()
+    assert opened[1200].ttft.p50 > 20 * opened[50].ttft.p50
+    assert closed[1200].ttft.p50 < 0.5 * closed[50].ttft.p50
+
+
+def test_both_loops_send_the_same_requests_and_only_outputs_grow():
+    setups = SIMULATOR.play("loops").setups
+    for one, other in zip(setups[:6], setups[6:], strict=True):
+        assert one.requests == other.requests
+    assert len({tuple(r.prompt_tokens for r in setup.requests) for setup in setups}) == 1
+
+
+def test_in_the_open_loop_long_answers_hold_slots_and_the_queue_grows():
+    opened, _ = both_loops()
+    assert opened[50].queue_share < 0.5
+    assert opened[1200].queue_share > 0.95
+    assert opened[1200].mean_running > 5 * opened[50].mean_running
+
+
+def test_in_the_closed_loop_arrivals_fall_by_themselves_and_prefills_seldom_collide():
+    _, closed = both_loops()
+    asked = [closed[length].requests_per_second for length in sorted(closed)]
+    assert np.all(np.diff(asked) < 0)
+    said = SIMULATOR.play("loops").said["loops_result"]
+    assert (said["asked_short"], said["asked_long"]) == (
+        significant(asked[0]),
+        significant(asked[-1]),
+    )
+    played = SIMULATOR.play("loops")
+    short, long = (runs.run(played.setups[at]) for at in (6, 11))
+    assert busy_with_prompts(short) > 4 * busy_with_prompts(long)
+
+
+def busy_with_prompts(run):
+    """The share of the time in which some prompt is being computed."""
+    return np.average(run.series.prefill_tokens > 0, weights=step_seconds(run))
 
 
 # -- real traffic -------------------------------------------------------------------------------
@@ -346,7 +520,7 @@ def test_throughput_rises_a_little_while_goodput_collapses():
     late, timely = ((runs.summary(run.setup), run) for run in runs_at)
     assert 1 < late[0].output_tokens_per_second / timely[0].output_tokens_per_second < 1.2
 
-    assert metrics.goodput(timely[1], 0.2, 0.05).share > 0.8
+    assert metrics.goodput(timely[1], 0.2, 0.05).share > 0.75
     assert metrics.goodput(late[1], 0.2, 0.05).share < 0.35
 
 

@@ -1,0 +1,79 @@
+"""The command says what the setup says, and nothing it does not."""
+
+import pytest
+
+from sim import scheduler, specs, workload
+from sim.cost import Roofline, SimpleClock
+from sim.engine import Setup
+from sim.kv import Paged
+from ui import serve_command
+
+ONE = workload.of_lengths([5])
+EFFICIENCY = specs.Efficiency(0.5, 0.5, 0.001)
+
+
+def command(policy=None, memory=None, tp=1, weights="bf16", kv="bf16", efficiency=None, share=0.9):
+    model = specs.MODELS["Llama-3.1-8B"].in_format(weights, kv)
+    clock = Roofline(model, specs.GPUS["H100 SXM"], efficiency, tensor_parallel=tp)
+    policy = policy or scheduler.Chunked(64, 2048)
+    return serve_command.of(Setup(ONE, policy, memory or Paged(1000), clock), share)
+
+
+def flags(**more):
+    return command(**more).text.replace(" \\\n ", "").split("vllm serve ")[1].split(" --")[1:]
+
+
+def test_limit_budget_and_memory_are_always_said_all_else_only_where_it_differs():
+    assert command().text.splitlines()[0] == "vllm serve meta-llama/Llama-3.1-8B-Instruct \\"
+    assert flags() == [
+        "max-num-seqs 64",
+        "max-num-batched-tokens 2048",
+        "gpu-memory-utilization 0.9",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "flag"),
+    [
+        ({"tp": 2}, "tensor-parallel-size 2"),
+        ({"memory": Paged(1000, 32)}, "block-size 32"),
+        ({"memory": Paged(1000, prefix_caching=False)}, "no-enable-prefix-caching"),
+        ({"weights": "fp8"}, "quantization fp8"),
+        ({"kv": "fp8"}, "kv-cache-dtype fp8"),
+    ],
+)
+def test_every_other_setting_has_its_flag(more, flag):
+    assert [said for said in flags(**more) if said not in flags()] == [flag]
+
+
+def test_without_chunks_the_budget_is_left_to_vllm():
+    whole = flags(policy=scheduler.Chunked(64, 131_072, chunked_prefill=False))
+    assert "no-enable-chunked-prefill" in whole
+    assert not any(flag.startswith("max-num-batched-tokens") for flag in whole)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"weights": "int4"}, "int4"),
+        ({"weights": "int8"}, "int8"),
+        ({"efficiency": EFFICIENCY}, "效率"),
+        ({"memory": Paged(1000, 64)}, "32"),
+    ],
+)
+def test_what_no_flag_can_say_is_noted(more, words):
+    new = set(command(**more).notes) - set(command().notes)
+    assert any(words in note for note in new)
+
+
+def test_a_server_of_two_speeds_and_a_textbook_policy_have_no_command():
+    clock = SimpleClock(10_000, 0.02)
+    for policy in (scheduler.Chunked(4), scheduler.Static(4)):
+        none = serve_command.of(Setup(ONE, policy, Paged(100), clock))
+        assert none.text == ""
+        assert none.notes
+    assert command(policy=scheduler.Static(4)).text == ""
+
+
+def test_every_model_has_a_name_on_the_hub():
+    assert set(serve_command.CHECKPOINTS) == set(specs.MODELS)
