@@ -294,4 +294,4 @@ def by_tool(reported: Sequence[tuple[Definition, float]], large: bool = False) -
         large=large,
         height=245,
     )
-    return figure.update_yaxes(dtick=1)
+    return figure.update_yaxes(dtick=1).update_traces(constraintext="none")
