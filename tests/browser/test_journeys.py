@@ -590,9 +590,15 @@ def test_the_real_trace_runs(new_page):
     helpers.visit(page, "/simulator", part="trace")
     before = values(page)
     upload(page, file.read_bytes(), file.name)
-    expect(page.locator(RESULT)).to_contain_text("19,366")
+    expect(page.locator(RESULT)).to_contain_text("earliest 19,366 requests")  # all of them
     helpers.settle(page)
-    assert values(page) != before
+    numbers = values(page)
+    assert numbers != before
+    assert helpers.faults(page) == []
+    choose_language(page, "中文")
+    expect(page.locator(RESULT)).to_contain_text("取最早的 19,366 个请求")
+    helpers.settle(page)
+    assert values(page) == numbers
     assert helpers.faults(page) == []
 
 
