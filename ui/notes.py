@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sim import events, traces
-from sim.engine import Step
+from sim.engine import Step, StepWork
 from sim.errors import SimError
 from sim.stations import Journey, Station
 from ui.language import tr
@@ -163,62 +163,37 @@ def step_note(step: Step | None, held: Sequence[int] = (), stalled: Sequence[int
 
 
 def shares(step: Step, alone_seconds: float, prompt_tokens: Mapping[int, int]) -> str:
-    """Who computes how much of a step, and how long it takes for whom.
+    """Who computes how much of a step, and how long it takes for whom; short enough for one line.
 
     `alone_seconds`: how long it would have taken without its prefills; `prompt_tokens`: by request.
     """
-    parts = _prefilled(step, prompt_tokens)
-    parts += _standing(step, [], [], is_quiet=True)
-    who = names(event.request_id for event in step.events if isinstance(event, events.FirstToken))
-    if who:
-        parts.append(tr(f"{who} 得到首个 token", f"the first token of {who}"))
-    parts += _left(step)
-    lasts = seconds(step.seconds)
-    if 0 < alone_seconds < step.seconds:
-        alone = seconds(alone_seconds)
-        time = tr(
-            f"这一步 {lasts}，没有预填充只要 {alone}。",
-            f"The step takes {lasts}; without the prefill, {alone}.",
-        )
-    else:
-        time = tr(f"这一步 {lasts}。", f"The step takes {lasts}.")
-    return tr("；".join(parts) + "。" + time, "; ".join(parts) + ". " + time)
-
-
-def _prefilled(step: Step, prompt_tokens: Mapping[int, int]) -> list[str]:
-    """Whole prompts together, then each piece of one."""
-    work_on = {work: prompt_tokens[work.request_id] for work in step.work if work.is_prefill}
-    whole = [work.request_id for work, total in work_on.items() if work.num_tokens == total]
-    tokens = sum(total for work, total in work_on.items() if work.num_tokens == total)
-    parts = []
-    if whole:
-        who = names(whole)
-        parts.append(
-            tr(
-                f"{who} 的提示词一次算完（{tokens:,} 个 token）",
-                f"all of {who}'s prompt at once ({tokens:,} tokens)"
-                if len(whole) == 1
-                else f"all of the prompts of {who} at once ({tokens:,} tokens)",
-            )
-        )
-    return parts + [
-        tr(
-            f"{names([work.request_id])} 预填充 {work.num_tokens:,} 个 token"
-            f"（{work.context:,} / {total:,}）",
-            f"{names([work.request_id])} prefills {work.num_tokens:,} tokens "
-            f"({work.context:,} of {total:,})",
-        )
-        for work, total in work_on.items()
-        if work.num_tokens < total
-    ]
-
-
-def _left(step: Step) -> list[str]:
+    first = [event.request_id for event in step.events if isinstance(event, events.FirstToken)]
     done = [event.request_id for event in step.events if isinstance(event, events.Finished)]
-    if not done:
-        return []
-    who = names(done)
-    return [tr(f"{who} 写完", f"{who} {'are' if len(done) > 1 else 'is'} done")]
+    pieces = [_piece(work, prompt_tokens) for work in step.work if work.is_prefill]
+    decoding = [work.request_id for work in step.work if not work.is_prefill]
+    parts = []
+    if pieces:
+        listed = tr("、", ", ").join(pieces)
+        parts.append(tr(f"预填充：{listed}", f"Prefill: {listed}"))
+    if first:
+        parts.append(tr(f"首个 token：{names(first)}", f"First token: {names(first)}"))
+    if decoding:
+        parts.append(tr(f"解码：{names(decoding)}", f"Decode: {names(decoding)}"))
+    if done:
+        parts.append(tr(f"写完：{names(done)}", f"Done: {names(done)}"))
+    lasts, alone = seconds(step.seconds), seconds(alone_seconds)
+    if 0 < alone_seconds < step.seconds:
+        lasts = tr(f"{lasts}，本来 {alone}", f"{lasts} instead of {alone}")
+    return tr("；".join([*parts, lasts]) + "。", ". ".join([*parts, lasts]) + ".")
+
+
+def _piece(work: StepWork, prompt_tokens: Mapping[int, int]) -> str:
+    """A piece of a prompt, and how far that has come: "D 509 (1,018 of 8,192)"."""
+    who, total = names([work.request_id]), prompt_tokens[work.request_id]
+    if work.context == total:  # its first token says so
+        return f"{who} {work.num_tokens:,}"
+    so_far = tr(f"（{work.context:,} / {total:,}）", f" ({work.context:,} of {total:,})")
+    return f"{who} {work.num_tokens:,}{so_far}"
 
 
 def where_it_turns(loads: Sequence[float]) -> str:

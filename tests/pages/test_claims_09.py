@@ -18,6 +18,7 @@ from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import predict, runs
 from ui.numbers import seconds
+from ui.painters.timeline import Timeline
 
 CHUNKED = open_page("09_chunked_prefill")
 PAGE = CHUNKED.constants
@@ -213,6 +214,8 @@ def test_decodes_alone_are_set_by_the_weights_and_a_full_step_by_computing():
 
 def test_linked_players_show_the_two_servers_one_above_the_other():
     upper, lower = CHUNKED.play("chunks").frames
+    assert isinstance(upper, Timeline)
+    assert isinstance(lower, Timeline)
     assert upper.lanes == lower.lanes == ("A", "B", "C", "D", "step")
     assert "8,195 = 3 + 8,192" in {span.label for span in upper.spans}
     assert "512 = 3 + 509" in {span.label for span in lower.spans}
@@ -426,6 +429,7 @@ def test_without_a_cap_the_document_takes_all_that_is_left_and_the_chats_wait_un
     assert all(step.num_tokens == budget for step in begun[:-1])
     records = runs.run(free).records
     for chat in records[2:]:
+        assert chat.scheduled_seconds is not None
         assert chat.scheduled_seconds >= begun[-1].start_seconds
 
 

@@ -365,27 +365,21 @@ def test_a_shared_step_says_who_computes_how_much_and_how_long_it_would_take_wit
     requests = (*workload.of_lengths((4, 4), 8), Request(2, 0.005, 100, 2))
     read("en")
     assert shares(requests, 64) == [
-        "all of the prompts of A and B at once (16 tokens); the first token of A and B. "
-        "The step takes 16.0 ms.",
-        "C prefills 62 tokens (62 of 100); A and B generate one token each. "
-        "The step takes 62.0 ms; without the prefill, 10.0 ms.",
-        "C prefills 38 tokens (100 of 100); A and B generate one token each; "
-        "the first token of C. The step takes 38.0 ms; without the prefill, 10.0 ms.",
-        "A, B and C generate one token each; A, B and C are done. The step takes 10.0 ms.",
+        "Prefill: A 8, B 8. First token: A and B. 16.0 ms.",
+        "Prefill: C 62 (62 of 100). Decode: A and B. 62.0 ms instead of 10.0 ms.",
+        "Prefill: C 38. First token: C. Decode: A and B. 38.0 ms instead of 10.0 ms.",
+        "Decode: A, B and C. Done: A, B and C. 10.0 ms.",
     ]
     read("zh")
     assert shares(requests, 64)[1] == (
-        "C 预填充 62 个 token（62 / 100）；A、B 各生成 1 个 token。"
-        "这一步 62.0 ms，没有预填充只要 10.0 ms。"
+        "预填充：C 62（62 / 100）；解码：A、B；62.0 ms，本来 10.0 ms。"
     )
 
 
-def test_a_whole_prompt_beside_decodes_is_said_to_be_computed_at_once(read):
+def test_the_last_piece_of_a_prompt_is_one_number(read):
     requests = (*workload.of_lengths((4,), 8), Request(1, 0.005, 100, 2))
     read("en")
-    assert shares(requests, 512)[1].startswith("all of B's prompt at once (100 tokens); A gen")
-    read("zh")
-    assert shares(requests, 512)[1].startswith("B 的提示词一次算完（100 个 token）；A 生成")
+    assert shares(requests, 512)[1].startswith("Prefill: B 100. First token: B. Decode: A.")
 
 
 def test_where_a_difference_turns_is_a_predicate(read):
