@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim import metrics, stalls
-from sim.cost import Roofline, SimpleClock
+from sim.cost import Roofline, SimpleClock, StepTime
 from sim.engine import Setup, simulate, steps
 from sim.errors import SimError
 from sim.kv import Paged
@@ -24,6 +24,21 @@ def test_a_step_with_forty_prompt_tokens_takes_four_seconds_and_its_decode_alone
     assert stalls.seconds_alone(first, TEN_A_SECOND) == 0  # nobody decodes yet
     assert (mixed.seconds, stalls.seconds_alone(mixed, TEN_A_SECOND)) == (4.0, 1.0)
     assert [stalls.seconds_alone(step, TEN_A_SECOND) for step in rest] == [1.0, 1.0]
+
+
+class SecondsPerToken:
+    """A clock on which every token takes a second."""
+
+    def step_time(self, load):
+        return StepTime(float(load.num_tokens), 0.0, float(load.num_tokens))
+
+
+def test_alone_the_decodes_are_computed_and_nothing_else():
+    requests = (request(0, 1, 9), request(1, 1, 9), request(2, 50, 2, arrival=1.0))
+    setup = Setup(requests, Chunked(max_num_batched_tokens=12), PLENTY, SecondsPerToken())
+    mixed = [step for step in steps(setup) if step.num_tokens == 12]
+    assert len(mixed) == 5
+    assert [stalls.seconds_alone(step, setup.clock) for step in mixed] == [2.0] * 5
 
 
 @pytest.mark.parametrize("budget", [256, 8192])
