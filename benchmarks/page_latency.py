@@ -42,6 +42,8 @@ def main() -> None:
             tab.goto(address + path)
             tab.wait_for_selector(IDLE)
             slider = tab.get_by_role("slider", name=label)
+            if not slider.count():  # one of the further settings
+                tab.get_by_role("button", name="More").click()
             slider.focus()
             tab.wait_for_timeout(2000)
             tab.evaluate(WATCH)

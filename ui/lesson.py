@@ -400,7 +400,7 @@ class Chapter:
         if self.rehearses:
             yield
             return
-        with self._at.figure, st.spinner(words, show_time=True):
+        with self._at.figure, st.spinner(words):
             yield
 
     def progress(self, words: str) -> Callable[[int, int], None]:

@@ -101,8 +101,8 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
         for record in records
     ]
     shown = tr(
-        f"前 {len(records)} 个请求，共 {len(served)} 个",
-        f"first {len(records)} of {len(served)} requests",
+        f"前 {len(records)} 个请求，共 {len(served):,} 个",
+        f"first {len(records)} of {len(served):,} requests",
     )
     x_title = f"{_time_title()} · {shown}"
     return charts.request_timeline(rows, x_title, large=large, height=210 if large else 330)
@@ -112,7 +112,7 @@ def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
     """Running, waiting and KV use over time, on one axis; a run that is kept as A dotted."""
     running, waiting, kv = _load_curves(run)
     ghosts = [_ghost(one) for one in _load_curves(kept)] if kept is not None else []
-    title = _named(tr("请求数", "requests"), [running, waiting])
+    title = keyed(tr("请求数", "requests"), [running, waiting])
     panels = [
         Panel(
             f"{title}   {DASHES['dot']} A" if ghosts else title,
@@ -131,9 +131,9 @@ def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
 def _load_curves(run: Run) -> tuple[Series, Series, Series]:
     series = run.series
     return (
-        _curve(tr("运行", "running"), series.end_seconds, series.num_running, "decode"),
-        _curve(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue", "dash"),
-        _curve("KV", series.end_seconds, series.kv_usage * 100, "cached"),
+        thinned(tr("运行", "running"), series.end_seconds, series.num_running, "decode"),
+        thinned(tr("排队", "waiting"), series.end_seconds, series.num_waiting, "queue", "dash"),
+        thinned("KV", series.end_seconds, series.kv_usage * 100, "cached"),
     )
 
 
@@ -228,7 +228,7 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
     figure = charts.lines(
         series,
         tr("每秒请求数", "requests per second"),
-        _named(tr("平均 TTFT：开 − 关（毫秒）", "mean TTFT: on − off (ms)"), series),
+        keyed(tr("平均 TTFT：开 − 关（毫秒）", "mean TTFT: on − off (ms)"), series),
         large=large,
         y_range=(low, high),
         name_ends=False,
@@ -266,7 +266,7 @@ def _padded(values: Sequence[float]) -> list[float]:
     return [min(values) - air, max(values) + air]
 
 
-def _curve(
+def thinned(
     name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: charts.Dash = "solid"
 ) -> Series:
     """A curve thinned for drawing: start and highest point of each stretch, so no peak is lost."""
@@ -278,7 +278,7 @@ def _curve(
     return Series(name, x, y, colour, dash, step=True)
 
 
-def _named(title: str, series: Sequence[Series]) -> str:
+def keyed(title: str, series: Sequence[Series]) -> str:
     """A panel's title with the names of its curves in their colours and dashes."""
     return "   ".join([title, *map(_key, series)])
 

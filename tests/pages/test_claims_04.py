@@ -507,12 +507,19 @@ def test_all_at_once_is_mostly_queue():
 
 
 def test_longer_outputs_raise_ttft_at_a_fixed_rate_and_hardly_tpot():
-    query = QUIZ["longer_outputs"]["link"]["query"]
-    values = {"rate": int(query["rate"]), "seqs": int(query["seqs"])}
-    short, long = (summary(output=output, **values) for output in (100, int(query["output"])))
-    assert shown("longer_outputs").summary.ttft.mean == long.ttft.mean
+    opened, _ = both_loops()
+    assert opened[1200].ttft.mean > 10 * opened[100].ttft.mean
+    short, long = (summary(output=output, rate=4, seqs=32) for output in (100, 800))
     assert long.ttft.mean > 10 * short.ttft.mean
     assert long.tpot.mean < 1.2 * short.tpot.mean
+
+
+def test_with_32_users_the_median_ttft_falls_by_more_than_half_and_all_have_a_place():
+    _, closed = both_loops(loop_users=32)
+    assert closed[1200].ttft.p50 < 0.5 * closed[50].ttft.p50
+    assert SIMULATOR.constants["LOOP_SEQS"] > 32
+    lone = [runs.summary(setup) for setup in SIMULATOR.setups("loops", loop_users=4)[6:]]
+    assert np.ptp([one.ttft.mean for one in lone]) < 0.2 * lone[0].ttft.mean
 
 
 def test_throughput_rises_a_little_while_goodput_collapses():
