@@ -228,7 +228,7 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
     figure = charts.lines(
         series,
         tr("每秒请求数", "requests per second"),
-        keyed(tr("平均 TTFT：开 − 关（毫秒）", "mean TTFT: on − off (ms)"), series),
+        keyed(tr("TTFT：开 − 关（毫秒）", "TTFT: on − off (ms)"), series),
         large=large,
         y_range=(low, high),
         name_ends=False,
