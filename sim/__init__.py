@@ -13,6 +13,7 @@ Reading order; imports point up this list, never back:
     cost         how long a step takes
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
+    growth       whose KV lies on the GPU, step by step
     stations     one request from arrival to text, with what the host does around the engine
     metrics      TTFT, ITL, TPOT, throughput, goodput; over time
     streaming    what a client measures: messages, and what each tool calls ITL and TPOT

@@ -534,12 +534,13 @@ def _line(one: Series, large: bool) -> go.Scatter:
             "shape": "hv" if one.step else "linear",
         },
         fill="tozeroy" if one.fill else None,
-        fillcolor=_faint(hue) if one.fill else None,
+        fillcolor=faint(hue) if one.fill else None,
         hovertemplate=f"{one.name}: %{{y:,.3~g}}<extra></extra>",
     )
 
 
-def _faint(hue: str) -> str:
+def faint(hue: str) -> str:
+    """A hex colour as the fill below its curve."""
     red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.22)"
 

@@ -11,7 +11,7 @@ from sim.engine import Step, StepWork
 from sim.errors import SimError
 from sim.stations import Journey, Station
 from ui.language import tr
-from ui.numbers import seconds
+from ui.numbers import memory, seconds
 from ui.theme import request_letter
 
 MARKDOWN = re.compile(r"[\\`*_{}\[\]()#~$:<>&|]")
@@ -194,6 +194,28 @@ def _piece(work: StepWork, prompt_tokens: Mapping[int, int]) -> str:
         return f"{who} {work.num_tokens:,}"
     so_far = tr(f"（{work.context:,} / {total:,}）", f" ({work.context:,} of {total:,})")
     return f"{who} {work.num_tokens:,}{so_far}"
+
+
+def kept(
+    step: Step, tokens: Sequence[int], request_ids: Sequence[int], bytes_per_token: float
+) -> str:
+    """Whose tokens lie in KV memory, and who is about to give theirs back.
+
+    `tokens`: of each of `request_ids`, while the step runs.
+    """
+    total = sum(tokens)
+    present = [
+        f"{request_letter(who)} {some:,}"
+        for who, some in zip(request_ids, tokens, strict=True)
+        if some
+    ]
+    size = memory(total * bytes_per_token)
+    parts = [f"{' + '.join(present)} = {total:,} token · {size}"]
+    if step.finished:
+        back = sum(tokens[list(request_ids).index(who)] for who in step.finished)
+        who = names(step.finished)
+        parts.append(tr(f"{who} 写完，归还 {back:,} 个", f"{who} done: gives back {back:,}"))
+    return tr("；".join(parts) + "。", "; ".join(parts) + ".")
 
 
 def where_it_turns(loads: Sequence[float]) -> str:

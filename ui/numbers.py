@@ -52,3 +52,12 @@ def steps(value: float, tick_seconds: float) -> str:
 def count(value: float) -> str:
     """Whole numbers are exact: 19366 -> "19,366"."""
     return f"{value:,.0f}"
+
+
+def memory(num_bytes: float) -> str:
+    """In binary units, as `nvidia-smi` and vLLM's log count: 524288 -> "512 KiB"."""
+    for unit in ("B", "KiB", "MiB"):
+        if num_bytes < 999.5:
+            return f"{significant(num_bytes)} {unit}"
+        num_bytes /= 1024
+    return f"{significant(num_bytes)} GiB"

@@ -41,6 +41,10 @@ MEANINGS: dict[str, Meaning] = {
     "sample": Meaning("#cc4b4b", "checks", "采样", "sample"),
     "detokenize": Meaning("#2a8aa8", "cross", "还原成文字", "detokenize"),
     "idle": Meaning("#8a8278", "outline", "空闲", "idle"),
+    # What lies in a GPU's memory beside KV.
+    "weights": Meaning("#6a70b8", "solid", "权重", "weights"),
+    "overhead": Meaning("#9b7a3f", "grid", "激活与其他开销", "activations and the rest"),
+    "left_alone": Meaning("#85897c", "backslash", "服务器不碰", "left alone"),
     # What the user has of it.
     "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),
     "measured": Meaning("#7f7a8c", "outline", "量到的时间", "measured time"),

@@ -4,6 +4,7 @@
     paged         own blocks, wherever they lie; full blocks can be shared
     radix         cached prefixes as a tree, shared to the token
     lru           how often a cache of blocks would hit
+    sizes         how many bytes KV takes, and how many a GPU has left
 
 The first two are memories to serve from.  Every memory answers the same verbs: `match_prefix`,
 `reserve`, `allocate`, `free`.

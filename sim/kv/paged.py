@@ -20,6 +20,8 @@ from sim.kv.counted import CountedBlocks
 from sim.request import Sequence
 from sim.specs import Gpu, Model
 
+OVERHEAD_BYTES = 1.24e9  # activations, graphs, context: measured on one RTX 4090
+
 
 @dataclass(frozen=True)
 class Paged:
@@ -216,13 +218,12 @@ def num_kv_blocks(
     block_size: int = 16,
     tensor_parallel: int = 1,
     memory_utilization: float = 0.9,
-    overhead_bytes: float = 1.24e9,
+    overhead_bytes: float = OVERHEAD_BYTES,
 ) -> int:
     """How many blocks fit beside the weights.
 
     blocks = (memory * utilization - weights - overhead) // (block_size * KV bytes per token),
     all on one GPU: under tensor parallelism a block lies on every GPU, with the heads of each.
-    The default overhead (activations, graphs, context) was measured on one RTX 4090.
 
     Raises:
         SimError: `model_does_not_fit` when fewer than two blocks are left; as `Model.shard`.

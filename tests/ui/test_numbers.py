@@ -67,3 +67,17 @@ def test_whole_numbers_are_exact(value, words):
 @pytest.mark.parametrize(("value", "words"), [(1.0, "1"), (0.5, "0.5"), (8, "8")])
 def test_a_setting_reads_as_on_its_control(value, words):
     assert numbers.plain(value) == words
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "words"),
+    [
+        (524_288, "512 KiB"),
+        (819_200, "800 KiB"),
+        (2**31, "2.00 GiB"),
+        (1_000 * 1024, "0.977 MiB"),
+        (12, "12.0 B"),
+    ],
+)
+def test_memory_is_counted_in_binary_units(num_bytes, words):
+    assert numbers.memory(num_bytes) == words
