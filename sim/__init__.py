@@ -20,4 +20,14 @@ Reading order; imports point up this list, never back:
     stalls       what a prefill costs those who decode beside it
     sweep        one knob through many values, where the knee is, where a difference changes sign
     replay       ours against records of the real engines
+
+A real model, small enough for numpy:
+
+    tokenizer    text to token ids and back
+    kv_store     where K and V are kept: in one run of slots, or in blocks
+    transformer  token ids to logits: the formula
+    sampling     logits to one token
+    generation   the loop: the prompt in one pass, then token by token
+    speculative  a small model proposes, the large one checks
+    proofs       the tricks of serving change nothing, on any text
 """

@@ -127,7 +127,7 @@ def test_every_command_of_make_exists(language):
 
 @both_languages
 def test_every_module_that_is_run_exists(language):
-    modules = re.findall(r"python -m ((?:sim|benchmarks)\.\w+)", README[language])
+    modules = re.findall(r"python -m ((?:sim|benchmarks|tools)\.\w+)", README[language])
     assert modules
     paths = [ROOT / module.replace(".", "/") for module in modules]
     assert [
