@@ -18,8 +18,9 @@ IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 ACTS = {  # act: (address, label of a slider)
     "batching, one player": ("/batching?lang=en&part=hook", "Tokens that B writes"),
     "batching, player and chart": ("/batching?lang=en&part=sandbox", "Requests"),
-    "simulator, cards and two charts": ("/simulator?lang=en&part=explore", "Requests"),
+    "simulator, cards and two charts": ("/simulator?lang=en&part=explore", "Length spread"),
 }
+UNDER_MORE = {"Length spread"}
 WATCH = """() => {
   const last = (window.lastChange = { numbers: 0, charts: 0 });
   const isChart = (node) => node.parentElement?.closest(".js-plotly-plot") ?? null;
@@ -42,7 +43,7 @@ def main() -> None:
             tab.goto(address + path)
             tab.wait_for_selector(IDLE)
             slider = tab.get_by_role("slider", name=label)
-            if not slider.count():  # one of the further settings
+            if label in UNDER_MORE:
                 tab.get_by_role("button", name="More").click()
             slider.focus()
             tab.wait_for_timeout(2000)
