@@ -2,6 +2,8 @@
 
 import multiprocessing
 import pickle
+import sys
+import types
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
@@ -40,10 +42,12 @@ def numbers(points: tuple[Point, ...]) -> list:
 # -- wherever -----------------------------------------------------------------------------------
 
 
-def test_a_process_pool_gives_the_same_points_in_the_order_of_the_values():
+def test_a_process_pool_gives_the_same_points_in_the_order_of_the_values(monkeypatch):
     """In fresh processes, which know nothing but what is sent to them."""
     values = [8, 0.5, 4, 2]
     reports: list[tuple[int, int]] = []
+    # They would import this process's main module, which may be a page that a test has run.
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as executor:
         spread = sweep(CHAT, arrival_rate, values, executor, lambda *report: reports.append(report))
