@@ -565,7 +565,7 @@ def choose_blocks() -> tuple[int, bool]:
     """Block size, and whether prefixes are cached."""
     label = tr("块大小", "Block size")
     size = chapter.pick(
-        "block", label, BLOCK_SIZES, start=16, unit="token", group="07_fragmentation"
+        "block", label, BLOCK_SIZES, start=16, unit=tr("token", "tokens"), group="07_fragmentation"
     )
     label = tr("前缀缓存", "Prefix caching")
     return int(size), chapter.toggle("caching", label, start=True, group="08_prefix_cache")

@@ -57,6 +57,6 @@ def _button(label: str, data: Callable[[], bytes], name: str, kind: str) -> None
 def _command(command: serve_command.Command) -> None:
     st.markdown(tr("对应的 vLLM 命令：", "The matching vLLM command:"))
     if command.text:
-        st.code(command.text, language="bash", wrap_lines=True)
+        st.code(command.text, language=None, wrap_lines=True)  # coloured, it is too pale
     for note in command.notes:
         st.caption(note)
