@@ -17,7 +17,8 @@ from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain
 from ui.numbers import memory as in_bytes
 
-MODELS = {name: name for name in ("Llama-2-7B", "Llama-3.1-8B")}
+OLD, NEW = "Llama-2-7B", "Llama-3.1-8B"
+MODELS = {OLD: OLD, NEW: NEW}
 FORMATS = {"bf16": "bf16", "fp8": "fp8"}
 GPUS = {name: name for name in ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")}
 SMALL_GPU = specs.GPUS["RTX 4090"]
@@ -29,14 +30,14 @@ LENGTHS = (256, 512, 1_024, 2_048, 4_096, 8_192)
 NUMBERS = (1, 2, 4, 8, 16, 32)
 LONG_LENGTHS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 BATCHES: dict[str, dict[str, object]] = {
-    "batch_grouped": {"model": "Llama-3.1-8B", "number": 8},
+    "batch_grouped": {"model": NEW, "number": 8},
     "batch_over": {"number": 8, "long": 4096},
     "batch_full": {"number": 16, "long": 8192},
 }
 
 PAPER = specs.MODELS["OPT-13B"]  # the example of the PagedAttention paper
 PAPER_TOKENS = 2_048
-MEASURED = sizes.Division(specs.MODELS["Llama-3.1-8B"], SMALL_GPU)
+MEASURED = sizes.Division(specs.MODELS[NEW], SMALL_GPU)
 MEASURED_BLOCKS = 2_588  # vLLM's log of a run on an RTX 4090
 
 OUTPUTS = (5, 10, 20, 40, 60, 80)
@@ -48,14 +49,14 @@ VISITORS, VISITOR_PROMPT = 80, 500
 SERVERS: dict[str, dict[str, object]] = {
     "idle_quiet": {"rate": 0.2, "output": 100},
     "idle_full": {"rate": 6, "output": 800},
-    "idle_less": {"rate": 2, "share": 0.75},
+    "idle_less": {"rate": 4, "share": 0.75},
 }
 
 chapter = lesson.open(__file__)
 
 
-def choose_model(start: str = "Llama-2-7B") -> specs.Model:
-    return specs.MODELS[chapter.choose("model", tr("模型", "Model"), MODELS, start=start)]
+def choose_model() -> specs.Model:
+    return specs.MODELS[chapter.choose("model", tr("模型", "Model"), MODELS, start=OLD)]
 
 
 @chapter.act("hook", tr("放得下几段", "How many fit"))
@@ -68,17 +69,17 @@ def hook() -> None:
     fitting = {name: one.num_requests(TALK_TOKENS) for name, one in divisions.items()}
     division = divisions[model.name]
     running, waiting = sizes.admitted(asked, fitting[model.name])
-    older, newer = divisions["Llama-2-7B"], divisions["Llama-3.1-8B"]
+    older, newer = divisions[OLD], divisions[NEW]
 
     guess = chapter.predict(
         "how_many",
         chapter.words("hook_question", tokens=count(TALK_TOKENS)),
-        predict.Value(0, 40, tr("段", "conversations"), truth=fitting["Llama-2-7B"]),
+        predict.Value(0, 40, tr("段", "conversations"), truth=fitting[OLD]),
         outcome=chapter.words(
             "hook_outcome",
             pool=in_bytes(older.pool_bytes),
             one=in_bytes(sizes.request_bytes(older.model, TALK_TOKENS)),
-            fit=fitting["Llama-2-7B"],
+            fit=fitting[OLD],
         ),
     )
     chapter.cards(
@@ -103,8 +104,8 @@ def hook() -> None:
         after=guess,
         one_older=in_bytes(sizes.request_bytes(older.model, TALK_TOKENS)),
         one_newer=in_bytes(sizes.request_bytes(newer.model, TALK_TOKENS)),
-        fit_older=fitting["Llama-2-7B"],
-        fit_newer=fitting["Llama-3.1-8B"],
+        fit_older=fitting[OLD],
+        fit_newer=fitting[NEW],
         weights_older=in_bytes(older.model.memory_bytes),
         weights_newer=in_bytes(newer.model.memory_bytes),
     )
@@ -115,7 +116,7 @@ def formulas() -> None:
     chapter.say("formulas")
     kv = chapter.choose("kv", tr("KV 的数据类型", "Data type of KV"), FORMATS, start="bf16")
     model = choose_model().in_format(kv=kv)
-    label = tr("一个请求的长度 S", "Length S of a request")
+    label = tr("长度 S", "Length S")
     tokens = int(chapter.pick("tokens", label, LENGTHS, start=2_048, unit="token", live=True))
     label = tr("请求数 B", "Requests B")
     number = int(chapter.pick("number", label, NUMBERS, start=8, live=True))
@@ -135,8 +136,8 @@ def formulas() -> None:
         tr("③ B 个长短不一", "③ B of all lengths"): batch,
     }
     wrong = {
-        tr("✗ 批乘了两次", "✗ batch counted twice"): twice,
-        tr("✗ 请求数 × 最大长度", "✗ requests × maximum"): longest,
+        tr("错：批乘两次", "wrong: batch twice"): twice,
+        tr("错：按最大长度", "wrong: × maximum"): longest,
     }
     chapter.draw(
         memory.formulas(right, wrong, large=chapter.large),
@@ -196,17 +197,16 @@ def formulas() -> None:
 @chapter.act("batch", tr("一批请求", "A batch"))
 def batch() -> None:
     chapter.say("batch")
-    model = choose_model()
-    kv = chapter.choose(
-        "kv", tr("KV 的数据类型", "Data type of KV"), FORMATS, start="bf16", advanced=True
-    )
+    chosen = chapter.choose("model", tr("模型", "Model"), MODELS, start=OLD, advanced=True)
+    label = tr("KV 的数据类型", "Data type of KV")
+    kv = chapter.choose("kv", label, FORMATS, start="bf16", advanced=True)
     gpu = chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)
     label = tr("短对话的长度", "Length of the chats")
     short = int(chapter.pick("short", label, LONG_LENGTHS, start=512, live=True))
     label = tr("长对话的长度", "Length of the long ones")
     long = int(chapter.pick("long", label, LONG_LENGTHS, start=2_048, live=True))
     number = int(chapter.pick("number", tr("各几个", "Of each"), NUMBERS, start=4, live=True))
-    division = sizes.Division(model.in_format(kv=kv), specs.GPUS[gpu])
+    division = sizes.Division(specs.MODELS[chosen].in_format(kv=kv), specs.GPUS[gpu])
     groups = {
         tr("短", "chats"): sizes.Group(number, short),
         tr("长", "long"): sizes.Group(number, long),
@@ -262,11 +262,9 @@ def grow() -> None:
     output = int(chapter.pick("output", label, OUTPUTS, start=40, live=True))
     clock = Roofline(model, SMALL_GPU)
     requests = (
-        Request(0, 0.0, 30, 36),
+        Request(0, 0.0, 30, 30),
         Request(1, 0.1, 16, output),
-        Request(2, 0.25, 60, 30),
-        Request(3, 0.5, 24, 24),
-        Request(4, 0.7, 12, 18),
+        Request(2, 0.25, 60, 24),
     )
     setup = Setup(requests, scheduler.Chunked(8), Paged.beside(model, SMALL_GPU, BLOCK_SIZE), clock)
     steps = runs.steps(setup)

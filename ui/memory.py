@@ -20,7 +20,11 @@ from ui.language import tr
 from ui.numbers import memory
 from ui.painters.timeline import Span, Timeline
 
-NAMED_SHARE = 0.045  # of the axis that a span needs to carry a word
+NAMED_SHARE = 0.08  # of the axis that a span needs to carry its size
+ROW_PX, LARGE_ROW_PX = 42, 60
+BAR = 0.5  # of a row
+NUMBERED_SHARE = 0.02
+HEAD_SHARE = 0.65  # of the size of text, so that neighbours do not touch
 SEAM = 0.003  # of the axis between two requests
 AIR = 1.04  # beyond the longest bar
 
@@ -51,7 +55,8 @@ def conversations(
     figure = _memory_bars(rows, division, large)
     for row, spans in enumerate((held, queued)):
         for number, span in enumerate(spans, start=1 if row == 0 else num_running + 1):
-            _name(figure, row, span, str(number), large)
+            if size > NUMBERED_SHARE * division.gpu.memory_bytes / GIB:
+                _name(figure, row, span, str(number), large)
     return figure
 
 
@@ -87,30 +92,34 @@ def _beside_pool(division: Division) -> list[charts.Span]:
 
 
 def _memory_bars(rows: Sequence[TimelineRow], division: Division, large: bool) -> go.Figure:
-    height = 104 + len(rows) * (52 if large else 38)
-    figure = charts.request_timeline(rows, "GiB", large=large, height=height)
+    figure = charts.request_timeline(
+        rows,
+        f"GiB · {division.model.name}",
+        large=large,
+        height=100 + len(rows) * (LARGE_ROW_PX if large else ROW_PX),
+    )
+    figure.update_traces(width=BAR)
+    figure.update_yaxes(range=[len(rows) - 0.5, -1])  # room for words above each bar
     longest = max(span.end for row in rows for span in row.spans)
     figure.update_xaxes(range=[0, longest * AIR])
     for edge in _pool(division):
         figure.add_vline(x=edge, line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"})
     for row, one in enumerate(rows):
         for span in one.spans:
-            if span.state in ("weights", "free") and span.end - span.start > 0.08 * longest:
+            if span.state in ("weights", "free") and span.end - span.start > NAMED_SHARE * longest:
                 _name(figure, row, span, f"{span.end - span.start:.3g}", large)
     return figure
 
 
 def _name(figure: go.Figure, row: int, span: charts.Span, text: str, large: bool) -> None:
-    if span.end - span.start < NAMED_SHARE / 3 * figure.layout.xaxis.range[1]:
-        return
+    """Above a span."""
     figure.add_annotation(
         x=(span.start + span.end) / 2,
-        y=row,
-        text=f"<b>{text}</b>",
+        y=row - BAR / 2,
+        yanchor="bottom",
+        text=text,
         showarrow=False,
-        font={"size": charts.LARGE_TEXT_PX if large else charts.TEXT_PX, "color": "#ffffff"},
-        bgcolor="rgba(20,23,28,0.72)",
-        borderpad=2,
+        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
     )
 
 
@@ -160,7 +169,7 @@ def heads(model: Model, large: bool = False) -> go.Figure:
                 mode="markers",
                 marker={
                     "symbol": "square" if y == 0 else "circle",
-                    "size": size,
+                    "size": size * HEAD_SHARE,
                     "color": theme.MEANINGS[kind].colour,
                 },
                 cliponaxis=False,
@@ -193,7 +202,7 @@ def against_weights(division: Division, tokens: int, large: bool = False) -> go.
         tr("活跃 token 总数", "active tokens in all"),
         "GiB",
         large=large,
-        height=215,
+        height=185,
     )
     figure.add_vline(
         x=division.pool_tokens,
@@ -202,7 +211,9 @@ def against_weights(division: Division, tokens: int, large: bool = False) -> go.
             "text": tr("池满", "pool full"),
             "font_size": charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
         },
+        annotation_position="top left",
     )
+    figure.update_xaxes(nticks=4, tickangle=0)
     return charts.mark_point(figure, tokens, tokens * per_token, tr("现在", "now"), large)
 
 
@@ -215,24 +226,28 @@ def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figur
     In MiB, since these few requests are small.
     """
     mib = request_bytes(model, 1) / 1024**2
-    times = growth.end_seconds
-    guess = growth.num_active * growth.longest_tokens * mib
-    title = tr("请求数 × 最长长度", "requests × longest length")
+    times = np.append(growth.start_seconds, growth.end_seconds[-1])
+    guess = _to_the_end(growth.num_active * growth.longest_tokens * mib)
+    one = Series(
+        tr("请求数 × 最长长度", "requests × longest length"),
+        *(times, guess, charts.NEUTRAL, "dash"),
+        step=True,
+    )
     figure = charts.lines(
-        [Series(title, times, guess, "held", dash="dash", step=True)],
+        [one],
         tr("时间（秒）", "time (s)"),
-        f"MiB   <span style='color:{charts.colour('held')}'>╍╍ {title}</span>",
+        pictures.keyed("MiB", [one]),
         large=large,
-        height=220,
+        height=165,
     )
     for row, who in enumerate(growth.request_ids):
-        figure.add_trace(_layer(times, growth.tokens[row] * mib, who))
+        figure.add_trace(_layer(times, _to_the_end(growth.tokens[row] * mib), who))
     figure.update_xaxes(range=[0, float(times[-1])])
     size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
     below = np.cumsum(growth.tokens, axis=0) - growth.tokens
     for row, who in enumerate(growth.request_ids):  # a letter in the middle of each layer
         present = np.flatnonzero(growth.tokens[row])
-        at = present[int(0.6 * len(present))]
+        at = present[int(0.4 * len(present))]
         figure.add_annotation(
             x=float(times[at]),
             y=float((below[row, at] + growth.tokens[row, at] / 2) * mib),
@@ -241,6 +256,11 @@ def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figur
             font_size=size,
         )
     return figure
+
+
+def _to_the_end(values: np.ndarray) -> np.ndarray:
+    """A value for each step, the last one held until that step is over."""
+    return np.append(values, values[-1])
 
 
 def _layer(times: np.ndarray, size: np.ndarray, who: int) -> go.Scatter:

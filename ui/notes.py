@@ -210,7 +210,8 @@ def kept(
         if some
     ]
     size = memory(total * bytes_per_token)
-    parts = [f"{' + '.join(present)} = {total:,} token · {size}"]
+    whole = f" = {total:,}" if len(present) > 1 else ""
+    parts = [f"{' + '.join(present)}{whole} token · {size}"]
     if step.finished:
         back = sum(tokens[list(request_ids).index(who)] for who in step.finished)
         who = names(step.finished)

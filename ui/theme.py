@@ -43,8 +43,8 @@ MEANINGS: dict[str, Meaning] = {
     "idle": Meaning("#8a8278", "outline", "空闲", "idle"),
     # What lies in a GPU's memory beside KV.
     "weights": Meaning("#6a70b8", "solid", "权重", "weights"),
-    "overhead": Meaning("#9b7a3f", "grid", "激活与其他开销", "activations and the rest"),
-    "left_alone": Meaning("#85897c", "backslash", "服务器不碰", "left alone"),
+    "overhead": Meaning("#9b7a3f", "grid", "其他开销", "overhead"),
+    "left_alone": Meaning("#85897c", "backslash", "不动用", "left alone"),
     # What the user has of it.
     "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),
     "measured": Meaning("#7f7a8c", "outline", "量到的时间", "measured time"),

@@ -1,0 +1,377 @@
+"""Chapter 6 says nothing that its own runs and formulas do not show.
+
+Every checkable sentence of the text, of the self-check and of the links is held here against what
+the page itself computes, over the whole range of a control where the sentence is.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+from sim import specs
+from sim.growth import growth
+from sim.kv import sizes
+from sim.specs import GIB
+from tests.chapters import ROOT
+from tests.pages.rehearsal import open_page
+from ui import predict, runs
+from ui.numbers import count, memory, percent
+from ui.painters.timeline import Timeline
+
+KV = open_page("06_kv_cache")
+PAGE = KV.constants
+OLD, NEW = specs.MODELS[PAGE["OLD"]], specs.MODELS[PAGE["NEW"]]
+BOTH = pytest.mark.parametrize("model", PAGE["MODELS"])
+QUIZ = {
+    item["id"]: item
+    for item in json.loads((ROOT / "assets" / "quiz" / "06.json").read_text("utf-8"))["items"]
+}
+
+
+def shown(item):
+    """The state into which an item's "show me" leads."""
+    assert QUIZ[item]["link"]["page"] == "06_kv_cache"
+    return KV.at(QUIZ[item]["link"]["query"])
+
+
+def values(played):
+    return [card.value for card in played.cards]
+
+
+# -- how many fit --------------------------------------------------------------------------------
+
+
+def test_three_conversations_of_llama_2_fit_beside_its_weights_and_ten_of_llama_3_1():
+    played = KV.play("hook")
+    said = played.said["hook_result"]
+    assert (said["fit_older"], said["fit_newer"]) == (3, 10)
+    assert (said["one_older"], said["one_newer"]) == ("2.00 GiB", "512 MiB")
+    truth = played.guesses["how_many"]
+    assert isinstance(truth, predict.Value)
+    assert truth.truth == 3
+
+
+def test_the_newer_model_has_larger_weights_a_smaller_pool_and_room_for_more():
+    older, newer = (sizes.Division(model, PAGE["SMALL_GPU"]) for model in (OLD, NEW))
+    assert newer.model.memory_bytes > older.model.memory_bytes
+    assert newer.pool_bytes < older.pool_bytes
+    tokens = PAGE["TALK_TOKENS"]
+    assert newer.num_requests(tokens) > older.num_requests(tokens)
+
+
+def test_one_conversation_is_over_a_billion_numbers():
+    numbers = sizes.request_bytes(OLD, PAGE["TALK_TOKENS"]) / OLD.kv_element_bytes
+    assert 1e9 < numbers < 1.2e9
+
+
+@BOTH
+def test_whoever_does_not_fit_queues_and_nobody_else(model):
+    division = sizes.Division(specs.MODELS[model], PAGE["SMALL_GPU"])
+    fit = division.num_requests(PAGE["TALK_TOKENS"])
+    for talks in range(13):
+        *_, running, waiting = values(KV.play("hook", model=model, talks=talks))
+        assert (running, waiting) == (count(min(talks, fit)), count(max(0, talks - fit)))
+
+
+def test_the_starting_state_gives_nothing_away():
+    weights, pool, running, waiting = values(KV.play("hook"))
+    assert (running, waiting) == ("0", "0")
+    assert (weights, pool) == (memory(OLD.memory_bytes), "7.45 GiB")
+
+
+def test_the_card_is_sold_as_24_gb():
+    assert round(PAGE["SMALL_GPU"].memory_bytes / GIB) == 24
+
+
+# -- three formulas ------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("kv", PAGE["FORMATS"])
+def test_every_formula_is_worked_out_with_the_values_that_stand_there(model, kv):
+    chosen = specs.MODELS[model]
+    element = {"bf16": 2, "fp8": 1}[kv]
+    per_token = 2 * chosen.layers * chosen.kv_heads * chosen.head_dim * element
+    for tokens in PAGE["LENGTHS"]:
+        for number in PAGE["NUMBERS"]:
+            said = KV.play("formulas", model=model, kv=kv, tokens=tokens, number=number).said
+            result = said["formulas_result"]
+            total = sum(tokens * place // number for place in range(1, number + 1))
+            assert result["per_token"] == memory(per_token)
+            assert result["one"] == memory(per_token * tokens)
+            assert result["equal"] == memory(per_token * tokens * number)
+            assert result["batch"] == memory(per_token * total)
+            assert result["sum"] == count(total)
+            traps = said["traps"]
+            assert traps["twice"] == memory(per_token * tokens * number * number)
+            assert traps["longest"] == memory(per_token * 8_192 * number)
+
+
+def test_the_third_formula_contains_the_other_two():
+    assert sizes.batch_bytes(OLD, [700]) == sizes.request_bytes(OLD, 700)
+    assert sizes.batch_bytes(OLD, [700] * 5) == sizes.equal_bytes(OLD, 5, 700)
+
+
+def test_of_the_requests_of_bar_3_the_first_has_grown_to_s_and_the_last_has_hardly_begun():
+    lengths = sizes.staggered(8, 2_048)
+    assert max(lengths) == 2_048
+    assert min(lengths) == 2_048 / 8
+
+
+def test_the_newer_model_has_as_many_layers_and_query_heads_and_a_quarter_of_the_kv_heads():
+    assert (OLD.layers, OLD.q_heads, OLD.head_dim) == (NEW.layers, NEW.q_heads, NEW.head_dim)
+    assert OLD.kv_heads == 4 * NEW.kv_heads
+    assert OLD.kv_bytes_per_token == 4 * NEW.kv_bytes_per_token
+    assert KV.play("formulas", model=PAGE["NEW"]).said["heads"] == {
+        "queries": 32,
+        "heads": 8,
+        "shared": 4,
+    }
+
+
+def test_fp8_halves_kv_and_leaves_the_weights():
+    small = NEW.in_format(kv="fp8")
+    assert small.kv_bytes_per_token == NEW.kv_bytes_per_token / 2
+    assert small.memory_bytes == NEW.memory_bytes
+
+
+def test_the_numbers_of_others_come_out():
+    said = KV.play("formulas").said["real"]
+    assert said["per_token"] == "800 KiB"
+    assert said["request"] == "1.56 GiB"  # 1.6 GB when each KB has 1,024 bytes
+    assert 800 * 2_048 / 1e6 == pytest.approx(1.6, abs=0.05)
+    assert said["measured"] == "2,588"
+    assert PAGE["MEASURED"].num_blocks == pytest.approx(PAGE["MEASURED_BLOCKS"], rel=0.03)
+    assert said["blocks"] == count(PAGE["MEASURED"].num_blocks)
+
+
+# -- a batch on one GPU --------------------------------------------------------------------------
+
+
+def test_memory_follows_the_sum_whoever_the_tokens_belong_to():
+    many, few = (
+        KV.play("batch", short=length, long=length, number=number).said["batch_result"]
+        for length, number in ((1_024, 4), (2_048, 2))
+    )
+    assert (many["tokens"], many["kv"]) == (few["tokens"], few["kv"]) == ("8,192", "4.00 GiB")
+    assert int(many["fit"]) == 116 == 2 * int(few["fit"])
+    for number in PAGE["NUMBERS"]:
+        said = KV.play("batch", number=number, short=1_024, long=4_096).said["batch_result"]
+        assert said["kv"] == memory(OLD.kv_bytes_per_token * number * 5_120)
+
+
+@BOTH
+def test_where_kv_passes_the_weights_is_the_same_on_every_gpu(model):
+    crossings = {
+        KV.play("batch", model=model, gpu=gpu, number=number).said["batch_result"]["cross"]
+        for gpu in PAGE["GPUS"]
+        for number in (1, 8)
+    }
+    (cross,) = crossings
+    assert cross == {"Llama-2-7B": "25,704", "Llama-3.1-8B": "122,528"}[model]
+
+
+def test_the_page_says_whether_the_pool_lets_kv_pass_the_weights():
+    for model in PAGE["MODELS"]:
+        for gpu in PAGE["GPUS"]:
+            said = KV.play("batch", model=model, gpu=gpu).said
+            division = sizes.Division(specs.MODELS[model], specs.GPUS[gpu])
+            passes = division.pool_bytes >= division.model.memory_bytes
+            assert ("batch_passes" in said) == passes
+            assert ("batch_never" in said) == (not passes)
+
+
+def test_so_many_of_this_mix_fit_and_not_one_pair_more():
+    played = KV.play("batch")
+    division = sizes.Division(OLD, specs.GPUS["H100 SXM"])
+    fit = int(values(played)[3])
+    assert fit * 1_280 <= division.pool_tokens < (fit + 1) * 1_280
+
+
+def test_the_links_into_the_batch_show_what_they_say():
+    presets = KV.play("batch").presets
+    states = {
+        name: KV.play("batch", **preset).said["batch_result"] for name, preset in presets.items()
+    }
+    same = KV.play("batch", number=8)
+    grouped = KV.play("batch", **presets["batch_grouped"])
+    assert (values(same)[1], values(grouped)[1]) == ("10.0 GiB", "2.50 GiB")  # a quarter
+    h100 = sizes.Division(OLD, specs.GPUS["H100 SXM"])
+    over = int(states["batch_over"]["tokens"].replace(",", ""))
+    assert h100.break_even_tokens < over < h100.pool_tokens
+    full = int(states["batch_full"]["tokens"].replace(",", ""))
+    assert full > h100.pool_tokens
+
+
+# -- token by token ------------------------------------------------------------------------------
+
+
+def kept(**controls):
+    played = KV.play("growth", **controls)
+    steps = runs.steps(played.setup)
+    return played, steps, growth(steps, sizes.BLOCK_SIZE)
+
+
+@pytest.mark.parametrize("output", PAGE["OUTPUTS"])
+def test_between_comings_and_goings_kv_grows_by_one_for_each_that_decodes(output):
+    _, steps, grown = kept(output=output)
+    checked = 0
+    for before, after, change in zip(steps, steps[1:], np.diff(grown.active_tokens), strict=False):
+        if not before.finished and before.running == after.running:
+            assert change == len(after.running)
+            checked += 1
+    assert checked > len(steps) / 2
+
+
+def test_whoever_is_done_gives_all_back_at_once():
+    _, steps, grown = kept()
+    rows = {who: row for row, who in enumerate(grown.request_ids)}
+    for column, step in enumerate(steps[:-1]):
+        for who in step.finished:
+            assert grown.tokens[rows[who], column] > 0
+            assert (grown.tokens[rows[who], column + 1 :] == 0).all()
+
+
+def test_requests_times_longest_moves_only_when_somebody_comes_or_goes_and_is_never_too_low():
+    for output in PAGE["OUTPUTS"]:
+        _, steps, grown = kept(output=output)
+        guess = grown.num_active * grown.longest_tokens
+        for before, after, change in zip(steps, steps[1:], np.diff(guess), strict=False):
+            if before.running == after.running:
+                assert change == 0
+        assert (guess >= grown.active_tokens).all()
+
+
+def test_a_longer_answer_of_b_raises_what_is_taken_at_the_same_number_of_requests():
+    _, _, short = kept(output=40)
+    _, _, long = kept(output=80)
+    assert long.end_seconds[-1] > short.end_seconds[-1]
+    assert long.tokens[1].max() == short.tokens[1].max() + 40
+
+
+@BOTH
+def test_the_numbers_of_the_growth_are_those_of_its_run(model):
+    played, _, grown = kept(model=model)
+    per_token = specs.MODELS[model].kv_bytes_per_token
+    assert played.said["growth_result"] == {
+        "peak": count(grown.active_tokens.max()),
+        "size": memory(grown.active_tokens.max() * per_token),
+        "longest": count(grown.tokens.max()),
+        "guess": memory(grown.num_active.max() * grown.tokens.max() * per_token),
+    }
+
+
+def test_the_last_token_written_needs_no_k_and_v_of_its_own():
+    played, _, grown = kept()
+    for request, tokens in zip(played.setup.requests, grown.tokens, strict=True):
+        assert tokens.max() == request.total_tokens - 1
+
+
+def test_the_player_tells_the_sum_of_every_step():
+    played, steps, grown = kept()
+    (frames,) = played.frames
+    assert isinstance(frames, Timeline)
+    assert frames.lanes == ("A", "B", "C", "sum")
+    sums = [span.label for span in frames.spans if span.lane == 3]
+    assert sums == [count(total) for total in grown.active_tokens]
+    for note, column, step in zip(frames.notes, grown.tokens.T, steps, strict=True):
+        assert all(str(tokens) in note for tokens in column if tokens)
+        assert ("gives back" in note) == bool(step.finished)
+
+
+# -- why an idle server looks full ---------------------------------------------------------------
+
+
+def test_nvidia_smi_reads_the_same_whatever_the_load_and_usage_does_not():
+    read, peaks = set(), []
+    for rate in PAGE["RATES"]:
+        smi, _, peak, _ = values(KV.play("idle", rate=rate, output=800))
+        read.add(smi)
+        peaks.append(peak)
+    assert read == {"90.0%"}
+    assert peaks[0] == "17.8%"
+    assert peaks[-1] == "100%"
+
+
+def test_the_parts_add_up_to_what_nvidia_smi_reads():
+    for share in PAGE["SHARES"]:
+        division = sizes.Division(NEW, PAGE["SMALL_GPU"], share)
+        said = KV.play("idle", share=share).said["idle_result"]
+        whole = division.model.memory_bytes + division.overhead_bytes + division.pool_bytes
+        assert said["occupied"] == percent(whole / PAGE["SMALL_GPU"].memory_bytes)
+        assert said["weights"] == memory(NEW.memory_bytes)  # whatever the share
+
+
+def test_a_full_pool_makes_requests_wait_or_be_preempted_and_all_are_served():
+    played = KV.play("idle", **KV.play("idle").presets["idle_full"])
+    assert played.summary.peak_kv_usage > 0.99
+    assert played.summary.num_preemptions > 0
+    assert max(played.run.series.num_waiting) > 10
+    assert played.summary.num_served == PAGE["VISITORS"]
+
+
+def test_hardly_anybody_means_low_usage_and_no_queue():
+    played = KV.play("idle", **KV.play("idle").presets["idle_quiet"])
+    assert played.summary.peak_kv_usage < 0.1
+    assert max(played.run.series.num_waiting) == 0
+
+
+def test_the_same_load_queues_when_the_share_is_smaller():
+    preset = dict(KV.play("idle").presets["idle_less"])
+    less = KV.play("idle", **preset)
+    del preset["share"]
+    usual = KV.play("idle", **preset)
+    assert max(usual.run.series.num_waiting) == 0
+    assert max(less.run.series.num_waiting) > 0
+    assert int(values(less)[3].replace(",", "")) < int(values(usual)[3].replace(",", ""))
+
+
+def test_a_larger_pool_shows_a_lower_share_for_the_same_requests():
+    peaks = [KV.play("idle", share=share).summary.peak_kv_usage for share in (0.85, 0.9, 0.95)]
+    assert peaks == sorted(peaks, reverse=True)
+
+
+# -- self-check ----------------------------------------------------------------------------------
+
+
+def test_the_sum_of_tokens_by_hand():
+    item = QUIZ["sum_of_tokens"]
+    lengths, per_token = [200, 400, 1_000, 2_400], 0.5
+    assert item["answer"]["value"] == sum(lengths) * per_token
+    assert [lure["value"] for lure in item["lures"]] == [
+        len(lengths) * 8_192 * per_token,
+        len(lengths) * sum(lengths) * per_token,
+        len(lengths) * max(lengths) * per_token,
+    ]
+    assert OLD.kv_bytes_per_token == per_token * 1024**2
+
+
+def test_show_me_leads_to_a_quarter_of_the_heads():
+    assert shown("grouped_heads").said["heads"]["heads"] == 8
+
+
+def test_show_me_leads_to_an_idle_server_that_looks_full():
+    smi, _, peak, _ = values(shown("nearly_full_and_idle"))
+    assert (smi, peak) == ("90.0%", "4.4%")
+
+
+def test_show_me_leads_to_a_smaller_pool_and_a_queue():
+    assert max(shown("smaller_share").run.series.num_waiting) > 0
+
+
+def test_show_me_leads_to_a_pool_that_is_full_and_a_server_that_goes_on():
+    played = shown("pool_runs_full")
+    assert played.summary.peak_kv_usage > 0.99
+    assert played.summary.num_served == PAGE["VISITORS"]
+
+
+def test_show_me_leads_to_a_low_usage_without_a_queue():
+    played = shown("low_usage")
+    assert played.summary.peak_kv_usage < 0.1
+    assert max(played.run.series.num_waiting) == 0
+
+
+def test_show_me_leads_to_a_run_in_which_kv_grows():
+    assert shown("what_grows").frames
+    assert shown("sum_of_tokens").said["formulas_result"]
