@@ -74,7 +74,7 @@ def hook() -> None:
     guess = chapter.predict(
         "how_many",
         chapter.words("hook_question", tokens=count(TALK_TOKENS)),
-        predict.Value(0, 40, tr("段", "conversations"), truth=fitting[OLD]),
+        predict.Value(0, 40, tr("段", ""), truth=fitting[OLD]),
         outcome=chapter.words(
             "hook_outcome",
             pool=in_bytes(older.pool_bytes),

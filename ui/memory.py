@@ -21,7 +21,7 @@ from ui.numbers import memory
 from ui.painters.timeline import Span, Timeline
 
 NAMED_SHARE = 0.08  # of the axis that a span needs to carry its size
-ROW_PX, LARGE_ROW_PX = 42, 60
+ROW_PX, LARGE_ROW_PX = 36, 60
 BAR = 0.5  # of a row
 NUMBERED_SHARE = 0.02
 HEAD_SHARE = 0.65  # of the size of text, so that neighbours do not touch
@@ -96,7 +96,7 @@ def _memory_bars(rows: Sequence[TimelineRow], division: Division, large: bool) -
         rows,
         f"GiB · {division.model.name}",
         large=large,
-        height=100 + len(rows) * (LARGE_ROW_PX if large else ROW_PX),
+        height=124 + len(rows) * (LARGE_ROW_PX if large else ROW_PX),
     )
     figure.update_traces(width=BAR)
     figure.update_yaxes(range=[len(rows) - 0.5, -1])  # room for words above each bar

@@ -140,7 +140,8 @@ def test_the_numbers_of_others_come_out():
     said = KV.play("formulas").said["real"]
     assert said["per_token"] == "800 KiB"
     assert said["request"] == "1.56 GiB"  # 1.6 GB when each KB has 1,024 bytes
-    assert 800 * 2_048 / 1e6 == pytest.approx(1.6, abs=0.05)
+    paper_gb = 800 * PAGE["PAPER_TOKENS"] / 1e6
+    assert paper_gb == pytest.approx(1.6, abs=0.05)
     assert said["measured"] == "2,588"
     assert PAGE["MEASURED"].num_blocks == pytest.approx(PAGE["MEASURED_BLOCKS"], rel=0.03)
     assert said["blocks"] == count(PAGE["MEASURED"].num_blocks)
