@@ -186,6 +186,10 @@ class Roofline:
         per_token = sent * self.model.hidden * BF16_BYTES / link.bandwidth
         return num * link.all_reduce_seconds, num * per_token
 
+    @cached_property
+    def _fixed_seconds(self) -> float:
+        return self.used_efficiency.fixed_seconds
+
     def all_reduce_seconds(self, num_tokens: int) -> float:
         """How long the GPUs only add up each other's results in a step; 0 on one GPU."""
         least, per_token = self._all_reduces
@@ -194,11 +198,12 @@ class Roofline:
     def step_time(self, load: Load) -> StepTime:
         memory_seconds = self.bytes_moved(load) / self.bytes_per_second
         compute_seconds = _total(self._bf16_flops_per_unit, load) / self.flops_per_second
-        rest = self.used_efficiency.fixed_seconds
+        rest = self._fixed_seconds
         if self.tensor_parallel > 1:
             rest += self.all_reduce_seconds(load.num_tokens)
-        longer = _longer(memory_seconds, compute_seconds)
-        return StepTime(longer + rest, memory_seconds, compute_seconds)
+        return StepTime(
+            _longer(memory_seconds, compute_seconds) + rest, memory_seconds, compute_seconds
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections import deque
 
 import numpy as np
 
+from sim.cost import StepTime
 from sim.engine import plain
 from sim.engine.inbox import Inbox, refusal
 from sim.engine.ledger import Ledger
@@ -123,7 +124,7 @@ class Server:
         due = self.decoding.blocks_due(num_steps) if needs_blocks else [0] * num_steps
         num_steps = bisect_right(due, self.memory.num_free_blocks + due[0])
 
-        moments, memory_bound = self._moments(load, num_steps, until)
+        moments, memory_bound = self._moments(load, time, num_steps, until)
         num_steps = len(memory_bound)
         used = self.memory.num_used_blocks - due[0]
         self.ledger.stretch(moments, memory_bound, [used + blocks for blocks in due[:num_steps]])
@@ -136,18 +137,21 @@ class Server:
         if self.decoding.next_done == self.decoding.ticks:
             self.sampled([])
 
-    def _moments(self, load: Load, num_steps: int, until: float) -> tuple[list[float], list[bool]]:
+    def _moments(
+        self, load: Load, first: StepTime, num_steps: int, until: float
+    ) -> tuple[list[float], list[bool]]:
         """When the steps begin and end, [num_steps + 1], and which are memory-bound; fewer steps if
         one of them would begin at `until` or later.  Arrays pay from a dozen steps on."""
         if num_steps < WORTH_ARRAYS:
-            moments, memory_bound = [self.now], []
-            for _ in range(num_steps):
-                time = self.clock.step_time(load)
-                moments.append(moments[-1] + time.seconds)
-                memory_bound.append(time.memory_bound)
+            moments, memory_bound = [self.now, self.now + first.seconds], [first.memory_bound]
+            num_rows, kv_tokens = load.num_tokens, load.kv_tokens
+            for _ in range(num_steps - 1):
                 if moments[-1] >= until:
                     break
-                load = Load.decode(load.num_tokens, load.kv_tokens + load.num_tokens)
+                kv_tokens += num_rows
+                time = self.clock.step_time(Load.decode(num_rows, kv_tokens))
+                moments.append(moments[-1] + time.seconds)
+                memory_bound.append(time.memory_bound)
             return moments, memory_bound
         contexts = load.kv_tokens + load.num_tokens * np.arange(num_steps)
         time = self.clock.step_time(Load.decode(load.num_tokens, contexts))
