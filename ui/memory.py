@@ -21,9 +21,9 @@ from ui.numbers import memory
 from ui.painters.timeline import Span, Timeline
 
 NAMED_SHARE = 0.08  # of the axis that a span needs to carry its size
-ROW_PX, LARGE_ROW_PX = 36, 60
+HEIGHT = 226
 BAR = 0.5  # of a row
-NUMBERED_SHARE = 0.02
+NUMBERED_SHARE = 0.05  # of the GPU's memory that a conversation needs to carry its number
 HEAD_SHARE = 0.65  # of the size of text, so that neighbours do not touch
 SEAM = 0.003  # of the axis between two requests
 AIR = 1.04  # beyond the longest bar
@@ -92,12 +92,8 @@ def _beside_pool(division: Division) -> list[charts.Span]:
 
 
 def _memory_bars(rows: Sequence[TimelineRow], division: Division, large: bool) -> go.Figure:
-    figure = charts.request_timeline(
-        rows,
-        f"GiB · {division.model.name}",
-        large=large,
-        height=124 + len(rows) * (LARGE_ROW_PX if large else ROW_PX),
-    )
+    x_title = f"GiB · {division.model.name}"
+    figure = charts.request_timeline(rows, x_title, large=large, height=HEIGHT)
     figure.update_traces(width=BAR)
     figure.update_yaxes(range=[len(rows) - 0.5, -1])  # room for words above each bar
     longest = max(span.end for row in rows for span in row.spans)

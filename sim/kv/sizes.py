@@ -104,7 +104,7 @@ class Division:
 
     @property
     def break_even_tokens(self) -> int:
-        """From so many tokens on KV takes more memory than the weights."""
+        """From so many tokens on KV takes as much memory as the weights, or more."""
         return -int(-self.model.memory_bytes // self.model.kv_bytes_per_token)
 
     @property

@@ -44,14 +44,12 @@ def test_what_the_pool_counts_is_what_is_held():
     assert np.allclose(usage * steps[0].num_usable_blocks * 16, kept.held_tokens)
 
 
-def test_who_is_not_served_in_a_step_keeps_what_he_has():
-    steps, kept = grown(*workload.of_lengths((3, 3), (60, 100)), policy=scheduler.Chunked(8, 64))
-    served = [{work.request_id for work in step.work} for step in steps]
-    for column in range(1, len(steps)):
-        for row, who in enumerate(kept.request_ids):
-            if who in steps[column].running and who not in served[column]:
-                assert kept.tokens[row, column] == kept.tokens[row, column - 1]
-    assert kept.tokens[1, :3].tolist() == [4, 67, 100]
+def test_who_waits_for_the_prefill_of_another_keeps_what_he_has():
+    late = Request(1, 0.011, prompt_tokens=30, output_tokens=2)
+    steps, kept = grown(Request(0, 0.0, 5, 6), late, policy=scheduler.Continuous(2))
+    (column,) = [at for at, step in enumerate(steps) if 0 not in [w.request_id for w in step.work]]
+    assert steps[column].running == (0, 1)
+    assert kept.tokens[0, column] == kept.tokens[0, column - 1] > 0
 
 
 def test_a_preempted_request_keeps_nothing_until_it_is_back():

@@ -73,9 +73,11 @@ def test_a_smaller_share_takes_all_it_takes_from_the_pool():
     assert more.pool_bytes - less.pool_bytes == pytest.approx(lost, abs=block)
 
 
-def test_at_the_break_even_kv_has_just_passed_the_weights():
-    at = sizes.Division(OLD, H100).break_even_tokens
-    assert sizes.request_bytes(OLD, at - 1) < OLD.memory_bytes <= sizes.request_bytes(OLD, at)
+@pytest.mark.parametrize("name", specs.MODELS)
+def test_at_the_break_even_kv_weighs_as_much_as_the_weights_and_a_token_before_less(name):
+    model = specs.MODELS[name]
+    at = sizes.Division(model, H100).break_even_tokens
+    assert sizes.request_bytes(model, at - 1) < model.memory_bytes <= sizes.request_bytes(model, at)
 
 
 def test_on_a_small_gpu_the_pool_is_full_before_kv_passes_the_weights():
