@@ -251,7 +251,7 @@ def _draw_comparison(key: str, kind: Kind, answers: Answers, large: bool) -> Non
         return
     labels = (
         tr("你的预测 ", "your guess ") + _number(kind, guess),
-        tr("算出来 ", "computed ") + _with_unit(significant(kind.truth), kind.unit),
+        tr("算出来 ", "computed ") + _with_unit(_result(kind.truth), kind.unit),
     )
     figure = charts.number_line(kind.low, kind.high, guess, kind.truth, labels, large=large)
     alt = comparison(kind, answers).replace("  \n", tr("；", "; "))
@@ -262,7 +262,7 @@ def comparison(kind: Kind, answers: Answers) -> str:
     """Guess and result side by side, in Markdown."""
     match kind:
         case Value():
-            truth = "" if kind.truth is None else _with_unit(significant(kind.truth), kind.unit)
+            truth = "" if kind.truth is None else _with_unit(_result(kind.truth), kind.unit)
             return _compare(_number(kind, answers.get(VALUE)), truth)
         case Choice():
             codes = (str(answers.get(VALUE, "")), kind.truth or "")
@@ -275,6 +275,11 @@ def _number(kind: Value, number: float | str | None) -> str:
     if number is None:
         return ""
     return _with_unit(f"{float(number):,.{kind.digits}f}", kind.unit)
+
+
+def _result(truth: float) -> str:
+    """A count as it is, a measured value to three digits."""
+    return f"{truth:,}" if isinstance(truth, int) else significant(truth)
 
 
 def _with_unit(number: str, unit: str) -> str:

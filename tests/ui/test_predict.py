@@ -140,6 +140,12 @@ def test_numbers_keep_their_unit_and_the_result_three_digits():
     assert "1.23 s" in predict.comparison(Value(0, 10, "s", 1, truth=1.2345), {"value": 2.0})
 
 
+def test_a_result_that_counts_something_is_a_whole_number():
+    told = predict.comparison(Value(0, 40, "requests", truth=3), {"value": 12.0})
+    assert "3 requests" in told
+    assert "3.00" not in told
+
+
 def test_a_choice_is_compared_in_words():
     kind = Choice({"a": "falls", "b": "rises"}, truth="b")
     text = predict.comparison(kind, {"value": "a"})
