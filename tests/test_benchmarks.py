@@ -1,4 +1,4 @@
-"""The benchmark of the simulator, on few requests: what it prints, not how long it takes."""
+"""The benchmarks of the simulator and the tiny model: what they print, not how long they take."""
 
 import json
 import subprocess
@@ -20,7 +20,11 @@ KEYS = [
 
 
 def throughput(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks.throughput", *arguments]
+    return benchmark("throughput", *arguments)
+
+
+def benchmark(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
@@ -40,3 +44,12 @@ def test_a_wrong_argument_is_told(wrong):
     assert told.returncode == 2
     assert "error: " in told.stderr
     assert "Traceback" not in told.stderr
+
+
+def test_the_tiny_model_prints_one_line_with_both_stores():
+    told = json.loads(benchmark("tiny_model").stdout)
+    assert told["prompt_tokens"] == 256
+    for store in ("contiguous", "paged"):
+        times = told[store]
+        for phase in ("prefill_ms", "decode_ms"):
+            assert 0 < times[f"{phase}_best"] <= times[phase]

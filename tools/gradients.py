@@ -20,13 +20,22 @@ def loss(parameters: Parameters, tokens: Array) -> float:
     return _cross_entropy(probabilities, tokens[:, 1:])
 
 
-def loss_and_gradients(parameters: Parameters, tokens: Array) -> tuple[float, Parameters]:
-    """`tokens` is [num_windows, length + 1]; gradients have the names and shapes of parameters."""
+def loss_and_gradients(
+    parameters: Parameters, tokens: Array, teacher: Parameters | None = None
+) -> tuple[float, Parameters]:
+    """`tokens` is [num_windows, length + 1]; gradients have the names and shapes of parameters.
+
+    With a teacher, its probabilities are learned instead of the tokens (Hinton et al. 2015); the
+    loss that is returned is that of the tokens all the same.
+    """
     inputs, targets = tokens[:, :-1], tokens[:, 1:]
     logits, tape = _forward(parameters, inputs)
     d_logits = softmax(logits)  # [num_windows, length, vocab]
     value = _cross_entropy(d_logits, targets)
-    np.subtract.at(d_logits, (*np.indices(targets.shape), targets), 1)
+    if teacher is None:
+        np.subtract.at(d_logits, (*np.indices(targets.shape), targets), 1)
+    else:
+        d_logits -= softmax(_forward(teacher, inputs)[0])
     d_logits /= targets.size
     return value, _backward(parameters, inputs, tape, d_logits)
 

@@ -61,8 +61,8 @@ class Size:
 
 
 SIZES = {
-    "target": Size(layers=4, hidden=128, q_heads=4, kv_heads=2, head_dim=32, ffn=512, passes=28),
-    "draft": Size(layers=2, hidden=64, q_heads=2, kv_heads=1, head_dim=32, ffn=192, passes=40),
+    "target": Size(layers=4, hidden=128, q_heads=4, kv_heads=2, head_dim=32, ffn=512, passes=24),
+    "draft": Size(layers=2, hidden=96, q_heads=3, kv_heads=1, head_dim=32, ffn=320, passes=20),
 }
 
 
@@ -117,8 +117,10 @@ class Adam:
             array -= (rate * (mean / (np.sqrt(square) + 1e-8) + decay * array)).astype(array.dtype)
 
 
-def train(size: Size, trained: list[Array], held_out: Array, seed: int) -> Parameters:
-    """`trained` are paragraphs, `held_out` are windows."""
+def train(
+    size: Size, trained: list[Array], held_out: Array, seed: int, teacher: Parameters | None
+) -> Parameters:
+    """`trained` are paragraphs, `held_out` are windows; the teacher is whom a draft imitates."""
     rng = np.random.default_rng(seed)
     parameters = start(size, rng)
     steps = size.passes * sum(map(len, trained)) // (NUM_WINDOWS * WINDOW)
@@ -126,7 +128,7 @@ def train(size: Size, trained: list[Array], held_out: Array, seed: int) -> Param
     print(f"{sum(array.size for array in parameters.values()):,} parameters, {steps} steps")
     for step in range(1, steps + 1):
         windows = np.stack([some_window(trained, rng) for _ in range(NUM_WINDOWS)])
-        value, gradient = gradients.loss_and_gradients(parameters, windows)
+        value, gradient = gradients.loss_and_gradients(parameters, windows, teacher)
         adam.update(parameters, gradient)
         if step % REPORT_EVERY == 0 or step == steps:
             unseen = gradients.loss(parameters, held_out)
@@ -190,9 +192,10 @@ def main() -> None:
     print(f"{len(texts)} paragraphs, {num_tokens:,} tokens; held out {len(held_out)} paragraphs")
 
     rows: dict[str, object] = {}
+    teacher: Parameters | None = None
     for name, size in SIZES.items():
         print(f"\n{name}: ", end="")
-        parameters = train(size, trained, unseen, seed)
+        parameters = train(size, trained, unseen, seed, teacher)
         gradients.as_weights(parameters).save(FOLDER / f"{name}.npz")
         losses = {
             "trained": gradients.loss(parameters, all_windows(trained)),
@@ -202,6 +205,7 @@ def main() -> None:
         for prompt in PROMPTS:
             print(f"  {continued(parameters, encoder, prompt, num_tokens=60)}".replace("\n", " / "))
         rows[name] = golden(parameters, encoder)
+        teacher = parameters  # the draft is there to guess what the target will say
     write_json(GOLDEN, rows)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.kv_store import ContiguousStore
-from sim.transformer import Chunk, forward
+from sim.transformer import Chunk, forward, softmax
 from tests.sim.tiny import random_weights
 from tools import gradients
 
@@ -42,3 +42,21 @@ def test_training_and_serving_compute_the_same_logits():
         store = ContiguousStore(weights.model, len(row))
         (served,) = forward(weights, [Chunk(row.tolist(), store)])
         assert np.abs(served - logits).max() < 1e-4
+
+
+def test_a_draft_learns_the_probabilities_of_its_teacher():
+    """The slope of the cross-entropy between the two, along a random direction of all weights."""
+    teacher = vars(random_weights(seed=1, dtype=np.float64))
+    wanted = softmax(gradients.logits(teacher, TOKENS[:, :-1]))
+    rng = np.random.default_rng(0)
+    direction = {name: rng.normal(size=array.shape) for name, array in PARAMETERS.items()}
+
+    def distance(step):
+        moved = {name: array + step * direction[name] for name, array in PARAMETERS.items()}
+        return -(wanted * np.log(softmax(gradients.logits(moved, TOKENS[:, :-1])))).sum(-1).mean()
+
+    _, gradient = gradients.loss_and_gradients(PARAMETERS, TOKENS, teacher)
+    slope = sum((gradient[name] * direction[name]).sum() for name in PARAMETERS)
+    assert slope == pytest.approx((distance(STEP) - distance(-STEP)) / (2 * STEP), rel=1e-5)
+    _, none = gradients.loss_and_gradients(teacher, TOKENS, teacher)
+    assert all(np.abs(array).max() < 1e-12 for array in none.values())
