@@ -19,7 +19,7 @@ PLENTY = Paged(num_blocks=2000, block_size=4)
 class Opened(Paged):
     """A pool that a test can look into while the engine uses it."""
 
-    last: ClassVar[PagedMemory]
+    last: ClassVar[PagedMemory] = Paged(2).open()
 
     def open(self) -> PagedMemory:
         Opened.last = super().open()

@@ -26,7 +26,7 @@ from sim.kv import Paged, PagedMemory
 from sim.request import Request
 from sim.scheduler import Chunked, Continuous, Static
 from tests.sim.helpers import PLENTY, SECOND, Opened, events_of, request, run, scheduled
-from tests.sim.strategies import chunked, setups
+from tests.sim.strategies import LONGEST, chunked, setups
 
 MANY = settings(max_examples=120)
 
@@ -367,5 +367,8 @@ def test_without_the_check_every_run_still_ends(setup):
         outcome = error.code
     else:
         outcome = "served"
-        assert all(len(record.token_seconds) for record in result.records)
+        longest = setup.policy.max_model_len or LONGEST
+        for record in result.records:
+            too_long = record.request.prompt_tokens >= longest
+            assert record.rejected == too_long == (len(record.token_seconds) == 0)
     assert outcome in ("served", "no_progress")
