@@ -16,7 +16,7 @@ from sim.sampling import Sampling, draw, probabilities
 from sim.transformer import Array, Chunk, Weights, forward
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decoder:
     """A model with the store of one sequence."""
 
@@ -36,7 +36,7 @@ class Decoder:
         self.store.num_tokens = min(self.store.num_tokens, num_tokens)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Generated:
     """One token, and the logits [vocab] it was drawn from."""
 

@@ -27,7 +27,7 @@ SIGNIFICANCE = 1e-3  # a true claim is rejected once in a thousand seeds
 LEAST_EXPECTED = 5  # draws in a bin of a chi-square test
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SameLogits:
     """The same logits computed in two ways."""
 
@@ -61,7 +61,7 @@ class SameTokens:
         return self.one[: self.tie] == self.other[: self.tie]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SameDistribution:
     """How often tokens came, against how often they should (Pearson's chi-square test).
 

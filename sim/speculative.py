@@ -32,7 +32,7 @@ def acceptance(p: Array, q: Array) -> float:
     return float(np.minimum(p, q).sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Round:
     """One round: what was proposed, how much of it was accepted, and the token after that.
 

@@ -25,7 +25,7 @@ EPSILON = 1e-5  # RMSNorm
 ROTARY_BASE = 10_000.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """All parameters, those of the layers stacked; their shapes say what the model is."""
 
@@ -94,11 +94,10 @@ def forward(weights: Weights, batch: Row[Chunk]) -> list[Array]:
     x = weights.embedding[tokens]  # [num_tokens, hidden]
     for layer in range(len(weights.query)):
         normed = rms_norm(x, weights.attention_norm[layer])
-        queries = rotate(
-            project(normed, weights.query[layer]), positions
-        )  # [.., q_heads, head_dim]
-        keys = rotate(project(normed, weights.key[layer]), positions)  # [.., kv_heads, head_dim]
+        queries = project(normed, weights.query[layer])  # [num_tokens, q_heads, head_dim]
+        keys = project(normed, weights.key[layer])  # [num_tokens, kv_heads, head_dim]
         values = project(normed, weights.value[layer])  # [num_tokens, kv_heads, head_dim]
+        queries, keys = rotate(queries, positions), rotate(keys, positions)
         mixed = np.empty_like(queries)  # [num_tokens, q_heads, head_dim]
         for span, chunk in zip(spans, batch, strict=True):
             chunk.store.write(layer, keys[span], values[span])
