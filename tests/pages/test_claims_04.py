@@ -185,7 +185,7 @@ def test_only_the_rules_of_vllm_are_called_so():
 # -- the presets --------------------------------------------------------------------------------
 
 
-OPENED_BY = {  # knobs that are there only beside another one
+OPENED_BY: dict[str, dict[str, str]] = {  # knobs that are there only beside another one
     "cv": {"arrival": "gamma"},
     "users": {"loop": "closed"},
     "think": {"loop": "closed"},
@@ -201,7 +201,8 @@ OPENED_BY = {  # knobs that are there only beside another one
 
 def test_every_knob_is_answered_by_another_run():
     always = SIMULATOR.play("explore").controls
-    for key, others in [*((key, {}) for key in always), *OPENED_BY.items()]:
+    nothing: dict[str, str] = {}
+    for key, others in [*((key, nothing) for key in always), *OPENED_BY.items()]:
         places = SIMULATOR.play("explore", **others).controls[key]
         setups = [SIMULATOR.setups("explore", **others, **{key: place}) for place in _two(places)]
         if key != "efficiency":  # there to open three others

@@ -124,7 +124,7 @@ def test_a_point_of_the_curve_moves_the_knob_to_the_very_value_of_the_scale(monk
 
 
 def test_a_second_click_on_a_point_says_nothing(monkeypatch):
-    clicked = []
+    clicked: list[object] = []
     for points in ([{"customdata": 20}], [{"customdata": [30]}], [{"x": 1}], []):
         monkeypatch.setattr(charts.st, "session_state", {"c": {"selection": {"points": points}}})
         charts._pass_on("c", clicked.append)
