@@ -6,6 +6,7 @@ here against the setups that the page itself runs.
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,7 +186,7 @@ def test_only_the_rules_of_vllm_are_called_so():
 # -- the presets --------------------------------------------------------------------------------
 
 
-OPENED_BY: dict[str, dict[str, str]] = {  # knobs that are there only beside another one
+OPENED_BY: dict[str, dict[str, Any]] = {  # knobs that are there only beside another one
     "cv": {"arrival": "gamma"},
     "users": {"loop": "closed"},
     "think": {"loop": "closed"},
@@ -201,7 +202,7 @@ OPENED_BY: dict[str, dict[str, str]] = {  # knobs that are there only beside ano
 
 def test_every_knob_is_answered_by_another_run():
     always = SIMULATOR.play("explore").controls
-    nothing: dict[str, str] = {}
+    nothing: dict[str, Any] = {}
     for key, others in [*((key, nothing) for key in always), *OPENED_BY.items()]:
         places = SIMULATOR.play("explore", **others).controls[key]
         setups = [SIMULATOR.setups("explore", **others, **{key: place}) for place in _two(places)]
