@@ -61,7 +61,7 @@ class Size:
 
 
 SIZES = {
-    "target": Size(layers=4, hidden=128, q_heads=4, kv_heads=2, head_dim=32, ffn=512, passes=24),
+    "target": Size(layers=4, hidden=128, q_heads=4, kv_heads=2, head_dim=32, ffn=512, passes=30),
     "draft": Size(layers=2, hidden=96, q_heads=3, kv_heads=1, head_dim=32, ffn=320, passes=20),
 }
 
