@@ -65,7 +65,9 @@ def test_of_equals_top_p_keeps_the_first():
 
 
 def test_of_many_equals_the_first_are_kept():
-    assert np.flatnonzero(kept(np.zeros(300), top_k=5)).tolist() == [0, 1, 2, 3, 4]
+    halves = np.tile([0, 1], 150)  # all of the ones, and three of the zeros
+    assert np.flatnonzero(kept(halves, top_k=153))[:6].tolist() == [0, 1, 2, 3, 4, 5]
+    assert np.count_nonzero(kept(halves, top_k=153)) == 153
     assert np.flatnonzero(kept(np.zeros(300), top_p=0.012)).tolist() == [0, 1, 2, 3]
 
 
