@@ -38,7 +38,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     ),
 }
 MAX_TOKENS = 10_000_000  # of one prompt or one answer
-MAX_SECONDS = 1_000_000_000  # about 32 years; a date in Unix seconds is more
+MAX_SECONDS = 1_000_000_000  # about 32 years, also between dates; a date in Unix seconds is more
 
 _SAYS_SOMETHING = re.compile(r"^.*?[^\s,].*\n?", re.MULTILINE)
 _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
@@ -114,12 +114,16 @@ def _read_csv(text: str) -> Trace:
     when, prompt, output = FORMATS[name]
     at_when, at_prompt, at_output = (columns.index(column) for column in FORMATS[name])
     num_rows, kept = 0, []
+    earliest, latest = float("inf"), float("-inf")
     for line, cells in rows:
         row = _Row(
             to_seconds(_cell(cells, at_when, line, when), line, when),
             _token_count(_cell(cells, at_prompt, line, prompt), fewest_tokens, line, prompt),
             _token_count(_cell(cells, at_output, line, output), fewest_tokens, line, output),
         )
+        earliest, latest = min(earliest, row.arrival), max(latest, row.arrival)
+        if latest - earliest > MAX_SECONDS:
+            raise _bad(line, when, _cell(cells, at_when, line, when), "time_in_span")
         num_rows += 1
         if row.prompt_tokens and row.output_tokens:
             kept.append(row)

@@ -4,6 +4,8 @@ Source: vLLM `vllm/v1/metrics/loggers.py` (`LoggingStatLogger.log`), 0.11; newer
 "Preemptions: ..." once there were any.
 """
 
+import math
+
 import numpy as np
 
 from sim import metrics
@@ -32,11 +34,10 @@ def lines(run: Run, most: int = 5) -> list[str]:
     """Up to `most` lines with the time since the start, evenly chosen among all; a run that ends
     before the first would be due is asked in its middle."""
     end = float(np.max(run.series.end_seconds, initial=0.0))
-    due = np.arange(metrics.LOG_SECONDS, end, metrics.LOG_SECONDS)
-    if not len(due):
-        due = np.array([end / 2])
-    picked = due[np.unique(np.linspace(0, len(due) - 1, most).round().astype(int))]
-    return [f"{_clock(at)} {line(metrics.log_line(run, at))}" for at in picked.tolist()]
+    num_due = math.ceil(end / metrics.LOG_SECONDS) - 1  # a run may last for years: none is built
+    picked = 1 + np.unique(np.linspace(0, num_due - 1, most).round())
+    times = picked * metrics.LOG_SECONDS if num_due > 0 else np.array([end / 2])
+    return [f"{_clock(at)} {line(metrics.log_line(run, at))}" for at in times.tolist()]
 
 
 def _clock(seconds: float) -> str:

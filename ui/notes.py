@@ -424,6 +424,10 @@ def error(problem: SimError) -> str:
             f"不小于 0、不大于 {traces.MAX_SECONDS:,} 的秒数",
             f"a number of seconds between 0 and {traces.MAX_SECONDS:,}",
         ),
+        "time_in_span": tr(
+            f"与其余各行相差不超过 {traces.MAX_SECONDS:,} 秒的时间",
+            f"a time within {traces.MAX_SECONDS:,} seconds of all other rows",
+        ),
         "time_in_order": tr(
             "不早于前一个时刻的时间"
             "（依次为 queued_ts、scheduled_ts、first_token_ts、last_token_ts）",

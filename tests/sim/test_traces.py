@@ -403,6 +403,16 @@ def test_a_time_must_be_a_number_of_seconds_that_a_clock_can_show(name, value):
     assert values == where | {"value": value, "expected": "time_in_seconds"}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_dates_too_far_apart_are_named_by_the_line_and_column_of_the_later_read(order):
+    years = ["1981-01-01 00:00:00", "2011-01-01 00:00:00", "2024-01-01 00:00:00"][::order]
+    assert len(read(AZURE + "".join(f"{year},5,6\n" for year in years[:2])).requests) == 2
+    code, values = refusal(AZURE + "".join(f"{year},5,6\n" for year in years))
+    assert code == "trace_bad_value"
+    where = {"line": 4, "column": "TIMESTAMP"}
+    assert values == where | {"value": years[2], "expected": "time_in_span"}
+
+
 @pytest.mark.parametrize(
     ("cell", "seconds"), [("0", 0), ("1e-05", 1e-5), ("1E2", 100), ("007.50", 7.5), (".5", 0.5)]
 )

@@ -5,6 +5,7 @@ import re
 from sim import engine, metrics, scheduler, workload
 from sim.cost import SimpleClock
 from sim.kv import Paged
+from sim.request import Request
 from ui import engine_log
 
 VLLM = re.compile(
@@ -15,8 +16,12 @@ VLLM = re.compile(
 
 
 def run_of(output_tokens, seqs=2):
+    return run_with(workload.of_lengths(output_tokens, 100), seqs)
+
+
+def run_with(requests, seqs=2):
     setup = engine.Setup(
-        workload.of_lengths(output_tokens, 100),
+        requests,
         scheduler.Chunked(seqs),
         Paged(1024),
         SimpleClock(10_000, 0.1),
@@ -48,3 +53,11 @@ def test_a_run_that_ends_before_the_first_line_is_asked_in_its_middle():
     assert VLLM.fullmatch(line)
     assert line.startswith("00:00:01 ")
     assert "Running: 1 reqs" in line
+
+
+def test_a_run_of_centuries_is_asked_as_quickly_as_any_other():
+    centuries = (Request(0, 0.0, 100, 20), Request(1, 3e11, 100, 20))
+    lines = engine_log.lines(run_with(centuries))
+    assert len(lines) == 5
+    assert lines[0].startswith("00:00:10 ")
+    assert lines[-1].startswith(f"{300_000_000_000 // 3600}:20:00 ")

@@ -284,6 +284,7 @@ def test_what_cannot_be_chosen_is_told_what_can(read, code):
         ("timestamp", "2023-11-16"),
         ("time_in_seconds", "1,000,000,000"),
         ("time_in_order", "queued_ts"),
+        ("time_in_span", "1,000,000,000"),
         ("count", "10,000,000"),
         ("present", ""),
     ],
