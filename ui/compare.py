@@ -7,8 +7,10 @@ runs, and A is computed again wherever it is opened.
 import math
 from collections.abc import Callable, Mapping
 
+from ui.numbers import significant
+
 AS_IT_STARTS = "~"  # every control stands where it starts
-FACTOR = 2.0  # from here on a change is said as a factor and not in percent
+FACTOR = 2.0  # from here on, up or down, a change is said as a factor and not in percent
 UNCHANGED = 0.0005
 
 
@@ -35,7 +37,7 @@ def change(ratio: float) -> str:
     """0.65 -> "−35%", 1.1 -> "+10%", 1 -> "±0%", 3.2 -> "×3.2", 0.1 -> "×0.10"."""
     if abs(ratio - 1) < UNCHANGED:
         return "±0%"
-    if ratio >= FACTOR:
-        return f"×{ratio:.{0 if ratio >= 10 else 1}f}"
+    if ratio >= FACTOR or 0 < ratio <= 1 / FACTOR:
+        return f"×{significant(ratio, 2)}"
     sign = "+" if ratio > 1 else "−"
     return f"{sign}{abs(ratio - 1):.{1 if abs(ratio - 1) < 0.1 else 0}%}"
