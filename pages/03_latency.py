@@ -27,16 +27,17 @@ OUTPUTS = (1, 50, 100, 200, 400)
 SLOTS = 16
 NUM_REQUESTS = 120
 LOADS: dict[str, dict[str, object]] = {
-    "load_quiet": {"rate": 2},
-    "load_busy": {"rate": 10},
-    "load_over": {"rate": 16},
+    "load_quiet": {"rate": 2, "output": 200},
+    "load_busy": {"rate": 10, "output": 200},
+    "load_over": {"rate": 16, "output": 200},
     "load_long": {"rate": 8, "output": 400},
 }
+MOSTLY = 0.5  # the share of TTFT from which it counts as queueing
 LENGTHS = (1, 2, 11, 41, 81, 161, 321)
 LONG_PROMPTS = (1000, 2000, 4000, 8000)
 STALLS: dict[str, dict[str, object]] = {
-    "gaps_one": {"tokens": 81, "stalls": 1},
-    "gaps_rare": {"tokens": 321, "stalls": 1},
+    "gaps_one": {"tokens": 81, "stalls": 1, "long": 4000},
+    "gaps_rare": {"tokens": 321, "stalls": 1, "long": 4000},
     "gaps_none": {"tokens": 1, "stalls": 1},
 }
 INTERVALS = (1, 2, 5, 10, 20)
@@ -145,6 +146,14 @@ def load() -> None:
         share=percent(here.queue_share),
         p99=seconds(here.ttft.p99),
     )
+    quiet, full = points[RATES[0]], points[RATES[-1]]
+    chapter.say(
+        "load_takes_off" if full.queue_share > MOSTLY else "load_stays_low",
+        slowest=RATES[0],
+        fastest=RATES[-1],
+        quiet=seconds(quiet.ttft.mean),
+        full=seconds(full.ttft.mean),
+    )
     chapter.presets(LOADS)
     chapter.explain("load_formula", slots=SLOTS)
 
@@ -191,6 +200,12 @@ def gaps() -> None:
             p99=seconds(itl.p99),
             max=seconds(itl.max),
         )
+        if tokens == 2:
+            chapter.say("gaps_only_one")
+        elif stalled.any():
+            chapter.say("gaps_spread", p50=seconds(itl.p50), tpot=seconds(tpot))
+        else:
+            chapter.say("gaps_calm")
     else:
         chapter.say("gaps_single", ttft=seconds(metrics.ttft(record)))
     chapter.presets(STALLS)

@@ -21,7 +21,9 @@ from ui.painters.timeline import Timeline
 
 LATENCY = open_page("03_latency")
 HOST = LATENCY.constants["HOST"]
-PROMPTS, RATES, LENGTHS = (LATENCY.constants[name] for name in ("PROMPTS", "RATES", "LENGTHS"))
+PROMPTS, RATES, OUTPUTS, LENGTHS = (
+    LATENCY.constants[name] for name in ("PROMPTS", "RATES", "OUTPUTS", "LENGTHS")
+)
 QUIZ = {
     item["id"]: item
     for item in json.loads((ROOT / "assets" / "quiz" / "03.json").read_text("utf-8"))["items"]
@@ -217,6 +219,24 @@ def test_in_overload_the_later_one_arrives_the_longer_it_waits():
     assert thirds[0] < thirds[1] < thirds[2]
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_text_has_the_queue_take_off_only_where_it_does(output):
+    by_rate = load(output=output)
+    first, last = by_rate[RATES[0]], by_rate[RATES[-1]]
+    for rate in (RATES[0], 16):
+        played = LATENCY.play("load", output=output, rate=rate)
+        if output >= 100:
+            said = played.said["load_takes_off"]
+            assert "load_stays_low" not in played.said
+            assert last.queue_time.mean > 5 * first.queue_time.mean
+        else:
+            said = played.said["load_stays_low"]
+            assert "load_takes_off" not in played.said
+            assert max(summary.queue_share for summary in by_rate.values()) < 0.3
+            assert last.ttft.mean < 1.5 * first.ttft.mean
+        assert (said["quiet"], said["full"]) == (seconds(first.ttft.mean), seconds(last.ttft.mean))
+
+
 def test_little_s_law_holds_for_those_who_wait():
     for setup in loaded().values():
         run, summary = runs.run(setup), runs.summary(setup)
@@ -277,6 +297,30 @@ def test_the_three_presets_show_what_they_say():
     assert single.said["gaps_single"] == {"ttft": seconds(metrics.ttft(written(tokens=1)[0]))}
     assert [card.value for card in single.cards] == ["–"] * 4
     assert len(metrics.itl(written(tokens=1)[0])) == 0
+
+
+def test_one_gap_is_all_four_lines_and_no_stall_is_spread():
+    for stalls in range(5):
+        played = LATENCY.play("gaps", tokens=2, stalls=stalls, long=8000)
+        assert len({card.value for card in played.cards}) == 1
+        assert "gaps_only_one" in played.said
+        assert "gaps_spread" not in played.said
+
+
+@pytest.mark.parametrize("tokens", LENGTHS[2:])
+def test_the_text_spreads_stalls_wherever_there_are_some(tokens):
+    for long in LATENCY.constants["LONG_PROMPTS"]:
+        for stalls in range(5):
+            played, found = (
+                LATENCY.play("gaps", tokens=tokens, stalls=stalls, long=long),
+                statistics(tokens=tokens, stalls=stalls, long=long),
+            )
+            assert ("gaps_spread" in played.said) == (stalls > 0)
+            assert ("gaps_calm" in played.said) == (stalls == 0)
+            if stalls:
+                assert found.mean > 1.005 * found.p50
+            else:
+                assert found.max < 1.05 * found.p50
 
 
 def test_each_long_prompt_is_one_step_and_stalls_a_once():
