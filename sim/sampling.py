@@ -53,9 +53,10 @@ def probabilities(logits: Array, sampling: Sampling, allowed: Array | None = Non
         certain = np.zeros_like(logits)
         np.put_along_axis(certain, logits.argmax(axis=-1, keepdims=True), 1, axis=-1)
         return certain
-    shifted = logits - logits.max(axis=-1, keepdims=True)  # a tiny temperature must not overflow
+    shifted = logits - logits.max(axis=-1, keepdims=True)  # the largest is 0, however cold it gets
     order = np.argsort(-shifted, axis=-1, kind="stable")  # [.., vocab]; the most probable first
-    ranked = np.take_along_axis(shifted, order, axis=-1) / sampling.temperature
+    with np.errstate(over="ignore"):  # -inf is right for all the others
+        ranked = np.take_along_axis(shifted, order, axis=-1) / sampling.temperature
     if sampling.top_k:
         ranked[..., sampling.top_k :] = -np.inf
     ranked = softmax(ranked)

@@ -43,7 +43,8 @@ def test_temperature_0_takes_the_largest_and_of_equals_the_first():
 
 
 def test_a_tiny_temperature_is_nearly_greedy():
-    assert kept([1, 3, 2], temperature=1e-300) == [0, 1, 0]
+    with np.errstate(all="raise", under="ignore"):
+        assert kept([1, 3, -20], temperature=1e-309) == [0, 1, 0]
 
 
 def test_top_k_keeps_k_even_of_equals():
