@@ -36,7 +36,7 @@ def simulate(setup: Setup) -> Run:
     server = Server(setup)
     policy = setup.policy
     while server.inbox or server.waiting or server.running:
-        if isinstance(policy, Chunked) and policy.is_plain:
+        if isinstance(policy, Chunked) and policy.is_plain and server.memory.grows:
             plain.serve(server, policy)
         server.move_on()
     return server.ledger.close()
@@ -52,7 +52,7 @@ class Server:
         self.ledger = Ledger(setup, self.memory.num_usable_blocks)
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
-        self.decoding = Decoding(self.memory.block_size)
+        self.decoding = Decoding(self.memory.block_size, self.memory.grows)
         self.num_admitted = 0
         self.places: dict[int, int] = {}  # request id -> its place in the order of admissions
         self.now = 0.0
@@ -114,9 +114,10 @@ class Server:
         only_one: bool = False,
         needs_blocks: bool = True,
         num_left_queue: int = 0,
-    ) -> None:
+    ) -> int:
         """The group decodes: `only_one` step, or until somebody is done, no block is free, or the
-        moment `until` is reached.  The first step computes `load` and has taken its blocks."""
+        moment `until` is reached.  The first step computes `load` and has taken its blocks.
+        Returns the number of steps."""
         time = self.clock.step_time(load)
         num_steps = 1 if only_one else self.decoding.next_done - self.decoding.ticks
         if until - self.now < num_steps * time.seconds:
@@ -136,6 +137,7 @@ class Server:
         self.decoding.tick(num_steps)
         if self.decoding.next_done == self.decoding.ticks:
             self.sampled([])
+        return num_steps
 
     def _moments(
         self, load: Load, first: StepTime, num_steps: int, until: float
@@ -204,13 +206,16 @@ class Server:
     def _decode(self, batch: Batch) -> None:
         until = math.inf if batch.line_stands else self.inbox.next_seconds
         num_left = len(batch.admitted) - len(batch.preempted)
-        self.decode(
+        num_steps = self.decode(
             batch.padded or self.decoding.load,
             until,
             only_one=bool(batch.preempted),  # who gave way may find room in the very next step
             needs_blocks=not batch.owns_all,
             num_left_queue=num_left,
         )
+        if num_steps % 2 == 0:  # each step turned them round; the choice did so once
+            turned = [self.waiting.popleft() for _ in range(batch.num_set_aside)]
+            self.waiting.extendleft(turned)
 
     def _pop_finished(self) -> list[Sequence]:
         finished = self.decoding.pop_finished()

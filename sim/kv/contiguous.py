@@ -87,6 +87,7 @@ class ContiguousMemory:
     """The slots while they are in use."""
 
     block_size = 1
+    grows = False
 
     def __init__(self, settings: Contiguous):
         self.settings = settings

@@ -16,6 +16,8 @@ from sim.request import Segment, Sequence, shared_content
 class CountedBlocks:
     """Answers like `PagedMemory`, for runs that nobody looks at step by step."""
 
+    grows = True
+
     def __init__(self, num_usable_blocks: int, block_size: int, prefix_caching: bool):
         self.block_size = block_size
         self.prefix_caching = prefix_caching

@@ -47,7 +47,9 @@ class OpenMemory(Memory, Protocol):
 
 
 class CountedMemory(Memory, Protocol):
-    """A memory that only counts, for the fast path."""
+    """A memory that only counts, for the fast path.  `grows`: requests take blocks as they go."""
+
+    grows: bool
 
     def take(self, num_blocks: int) -> None:
         """Blocks for requests that all grow at once; they must be free."""

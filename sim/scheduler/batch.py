@@ -79,7 +79,7 @@ class Batch:
     the moment at which it would like to be asked again.  `line_stands`: whoever arrives now changes
     nothing before somebody leaves.  `group_decodes`: besides those in `work`, every member of the
     decoding group takes a token; `owns_all`: whatever blocks the decodes will need are theirs
-    already.
+    already.  `num_set_aside`: so many of the first in line were passed over, and turned round.
     """
 
     __slots__ = (
@@ -89,6 +89,7 @@ class Batch:
         "line_stands",
         "num_decode_tokens",
         "num_sampled",
+        "num_set_aside",
         "num_tokens",
         "owns_all",
         "padded",
@@ -109,7 +110,7 @@ class Batch:
         self.wait_until = math.inf
         self.line_stands = self.group_decodes = self.owns_all = False
         self.num_tokens = self.kv_tokens = self.twice_attended = 0
-        self.num_sampled = self.prompt_tokens = self.num_decode_tokens = 0
+        self.num_sampled = self.prompt_tokens = self.num_decode_tokens = self.num_set_aside = 0
 
     def add(self, sequence: Sequence, num_tokens: int) -> None:
         """The sequence computes so many of its missing tokens."""

@@ -159,6 +159,7 @@ class Chunked:
             batch.admit(sequence, hit_tokens, num_tokens)
             budget -= num_tokens
         batch.line_stands = bool(waiting) or len(running) >= self.max_num_seqs or budget == 0
+        batch.num_set_aside = len(set_aside)
         waiting.extendleft(reversed(set_aside))
 
     def _capped(self, num_tokens: int) -> int:

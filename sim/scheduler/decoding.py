@@ -17,8 +17,9 @@ NEVER = -1
 class Decoding:
     """The group.  A member's own counters stand still from `add` until `settle`."""
 
-    def __init__(self, block_size: int):
+    def __init__(self, block_size: int, grows: bool = True):
         self.block_size = block_size
+        self.grows = grows  # a member takes a block when its last one is full
         self.num = 0  # members
         self.context = 0  # tokens with K and V, over all members
         self.ticks = 0  # steps the group has taken
@@ -57,7 +58,7 @@ class Decoding:
         self._joined[sequence.id] = self.ticks
         self.num += 1
         self.context += sequence.num_computed_tokens
-        self._num_due[(self.ticks - sequence.num_computed_tokens) % self.block_size] += 1
+        self._num_due[(self.ticks - sequence.num_computed_tokens) % self.block_size] += self.grows
         done = self.ticks + sequence.max_tokens - sequence.num_tokens
         heapq.heappush(self._heap, (done, order, sequence))
         self.next_done = self._heap[0][0]
@@ -87,7 +88,7 @@ class Decoding:
         """Bring the member's counters up to date."""
         joined = self._joined.pop(sequence.id)
         self.num -= 1
-        self._num_due[(joined - sequence.num_computed_tokens) % self.block_size] -= 1
+        self._num_due[(joined - sequence.num_computed_tokens) % self.block_size] -= self.grows
         num_steps = self.ticks - joined
         sequence.num_computed_tokens += num_steps
         sequence.num_tokens += num_steps

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sim.cost import Roofline
 from sim.engine import Run, Setup, Users, run_by_steps, simulate
 from sim.errors import SimError
-from sim.kv import Paged
+from sim.kv import Contiguous, Paged
 from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
 from sim.specs import GPUS, MODELS
 from sim.workload import GammaArrivals, LognormalLength, SharedPrefix, Workload
@@ -103,6 +103,31 @@ def test_who_comes_exactly_when_a_step_of_a_stretch_begins_is_in_that_step():
     run = simulate(setup)
     assert run.scheduled_seconds[1] == 30.0
     same(run, run_by_steps(setup))
+
+
+def test_those_who_are_set_aside_change_places_in_every_step():
+    asked = (
+        request(0, 32, 17),
+        request(1, 100, 1, arrival=0.2),
+        request(2, 100, 1, arrival=0.3),
+        request(3, 100, 1, arrival=0.4),
+    )
+    for output in (16, 17):
+        setup = Setup(
+            (request(0, 32, output), *asked[1:]),
+            Chunked(64, 64, chunked_prefill=False, long_prefill_token_threshold=64),
+            PLENTY,
+            SECOND,
+        )
+        same(simulate(setup), run_by_steps(setup))
+
+
+@pytest.mark.parametrize("policy", [Static(4), Continuous(4), Chunked(4, 50)])
+@pytest.mark.parametrize("reservation", ["exact", "power_of_two"])
+def test_contiguous_memory_is_held_from_the_start(policy, reservation):
+    asked = tuple(request(who, 8 + who, 3 + 5 * (who % 7), arrival=who / 2) for who in range(12))
+    setup = Setup(asked, policy, Contiguous(200, reservation, max_model_len=64), SECOND)
+    same(simulate(setup), run_by_steps(setup))
 
 
 def test_of_two_copies_of_a_block_the_older_one_is_found():
