@@ -57,6 +57,7 @@ QUEUE = (  # A decodes, B is a document, C and D are chats that come after it
 chapter = lesson.open(__file__)
 OFF = tr("分块关", "Chunking off")
 ON = tr("分块开", "Chunking on")
+TOKENS = tr("token", "tokens")
 WHOLE = scheduler.Chunked(512, MODEL_LENGTH, chunked_prefill=False)
 
 
@@ -140,7 +141,7 @@ def hook() -> None:
 def chunks() -> None:
     chapter.say("chunks", budget=SMALL_BUDGET, length=count(MODEL_LENGTH))
     label = tr("长文的提示词", "Prompt of the document")
-    prompt = int(chapter.pick("prompt", label, DOCUMENTS, start=DOCUMENT_TOKENS, unit="token"))
+    prompt = int(chapter.pick("prompt", label, DOCUMENTS, start=DOCUMENT_TOKENS, unit=TOKENS))
     whole = served(with_document(prompt), WHOLE)
     chunked = served(with_document(prompt), scheduler.Chunked(512, SMALL_BUDGET))
     (before, document_before), (after, document_after) = (
@@ -258,7 +259,13 @@ def load() -> None:
         documents=notes.where_it_turns(documents),
         chats=notes.where_it_turns(chats),
     )
-    chapter.say("load_why", busiest=count(LOADS[-1]))
+    chapter.say(
+        "load_why",
+        busiest=count(LOADS[-1]),
+        budget=count(size),
+        soonest=notes.later_or_sooner(min(change.short)),
+        latest=notes.later_or_sooner(max(change.short)),
+    )
     chapter.say("load_others")
 
 
@@ -266,7 +273,7 @@ def load() -> None:
 def cap() -> None:
     chapter.say("cap", budget=count(QUEUE_BUDGET))
     label = tr("单个请求每步上限", "Cap per request and step")
-    threshold = int(chapter.pick("threshold", label, THRESHOLDS, start=512, unit="token"))
+    threshold = int(chapter.pick("threshold", label, THRESHOLDS, start=512, unit=TOKENS))
     free = served(QUEUE, scheduler.Chunked(512, QUEUE_BUDGET))
     capped_policy = scheduler.Chunked(512, QUEUE_BUDGET, long_prefill_token_threshold=threshold)
     capped = served(QUEUE, capped_policy)
@@ -282,13 +289,17 @@ def cap() -> None:
     chapter.play(frames.shared_steps(free, alt, none), "free", clock="cap")
     chapter.play(frames.shared_steps(capped, alt, some), "capped", clock="cap")
     chapter.leaves_out("cap_leaves_out", budget=count(QUEUE_BUDGET))
-    chapter.say(
-        "cap_result",
-        slowest_off=seconds(before.ttft.max),
-        slowest_on=seconds(after.ttft.max),
-        ttft_off=seconds(document_before.ttft.mean),
-        ttft_on=seconds(document_after.ttft.mean),
-    )
+    slowest, ttft = seconds(before.ttft.max), seconds(document_before.ttft.mean)
+    if threshold < QUEUE_BUDGET:
+        chapter.say(
+            "cap_result",
+            slowest_off=slowest,
+            slowest_on=seconds(after.ttft.max),
+            ttft_off=ttft,
+            ttft_on=seconds(document_after.ttft.mean),
+        )
+    else:
+        chapter.say("cap_none", budget=count(QUEUE_BUDGET), slowest=slowest, ttft=ttft)
 
 
 @chapter.act("check", tr("自测", "Self-check"))

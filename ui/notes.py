@@ -227,6 +227,14 @@ def where_it_turns(loads: Sequence[float]) -> str:
     return tr(f"在每秒 {places} 个请求处变号", f"changes sign at {places} requests per second")
 
 
+def later_or_sooner(difference: float) -> str:
+    """A difference of moments, in seconds: -0.0806 -> "80.6 ms sooner"."""
+    much = seconds(abs(difference))
+    if difference < 0:
+        return tr(f"早 {much}", f"{much} sooner")
+    return tr(f"晚 {much}", f"{much} later")
+
+
 def kinds(step: Step | None) -> tuple[str, ...]:
     """The kinds of events in a step, each once, in order of appearance."""
     happened = [KINDS[type(event)] for event in step.events if type(event) in KINDS] if step else []

@@ -400,6 +400,24 @@ def test_chats_come_later_throughout_with_512_or_less(budget):
     assert min(changes(budget).short) > 0
 
 
+@pytest.mark.parametrize("pool", ["card", "plenty"])
+@pytest.mark.parametrize("budget", PAGE["TRAFFIC_BUDGETS"])
+def test_what_the_text_says_of_chats_holds_for_every_budget(budget, pool):
+    change = changes(int(budget), pool, loads=PAGE["LOADS"])
+    high = [late for at, late in zip(change.loads, change.short, strict=True) if at > 12]
+    if int(budget) <= 512:
+        assert min(change.short) > 0
+    else:
+        assert min(high) < -0.02
+        assert max(high) > 0
+    played = CHUNKED.play("load", size=budget, kv=pool)
+    said = played.said["load_why"]
+    assert said["budget"] == f"{int(budget):,}"
+    soonest = "later" if int(budget) <= 512 else "sooner"
+    assert said["soonest"] == f"{seconds(abs(min(change.short)))} {soonest}"
+    assert said["latest"] == f"{seconds(max(change.short))} later"
+
+
 def test_every_tenth_request_is_a_document():
     long = [one.prompt_tokens == DOCUMENT for one in PAGE["TRAFFIC"]]
     assert long[9::10] == [True] * 40
@@ -448,8 +466,19 @@ def test_with_a_cap_the_chats_move_along_and_the_document_is_a_little_later():
 def test_a_cap_as_large_as_the_budget_is_none():
     free, capped = pair("cap", threshold=PAGE["QUEUE_BUDGET"])
     assert apart(free)[0].ttft.max == apart(capped)[0].ttft.max
-    said = CHUNKED.play("cap", threshold=PAGE["QUEUE_BUDGET"]).said["cap_result"]
-    assert said["slowest_off"] == said["slowest_on"]
+    assert apart(free)[1].ttft.mean == apart(capped)[1].ttft.mean
+    said = CHUNKED.play("cap", threshold=PAGE["QUEUE_BUDGET"]).said
+    assert "cap_result" not in said
+    assert said["cap_none"]["slowest"] == seconds(apart(free)[0].ttft.max)
+
+
+def test_the_slowest_chat_is_said_to_gain_only_where_it_does():
+    for threshold in PAGE["THRESHOLDS"][:-1]:
+        (before, _), (after, _) = (apart(setup) for setup in pair("cap", threshold=threshold))
+        said = CHUNKED.play("cap", threshold=threshold).said
+        assert after.ttft.max < 0.95 * before.ttft.max
+        assert said["cap_result"]["slowest_on"] == seconds(after.ttft.max)
+        assert "cap_none" not in said
 
 
 # -- the self-check ------------------------------------------------------------------------------

@@ -391,3 +391,11 @@ def test_where_a_difference_turns_is_a_predicate(read):
     assert notes.where_it_turns((3.14, 15.0)) == "changes sign at 3.1, 15.0 requests per second"
     read("zh")
     assert notes.where_it_turns((3.14,)) == "在每秒 3.1 个请求处变号"
+
+
+def test_a_difference_of_moments_is_later_or_sooner(read):
+    read("en")
+    assert notes.later_or_sooner(-0.0806) == "80.6 ms sooner"
+    assert notes.later_or_sooner(1.5) == "1.50 s later"
+    read("zh")
+    assert notes.later_or_sooner(-0.0806) == "早 80.6 ms"
