@@ -17,6 +17,7 @@ from typing import Any
 
 from sim.cost import Roofline
 from sim.engine import Run, Setup, simulate
+from sim.errors import SimError
 from sim.kv import Paged
 from sim.metrics import Distribution, summarize
 from sim.scheduler import Chunked
@@ -67,7 +68,10 @@ def _beside(ours: float, measured: float) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Replay a measured run and compare.")
     parser.add_argument("file", type=Path, help="the measured requests, JSON lines")
-    trace = read(parser.parse_args().file.read_text(encoding="utf-8"))
+    try:
+        trace = read(parser.parse_args().file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, SimError) as error:
+        parser.error(str(error))
     if not trace.measured:
         parser.error("this file holds requests, but no times that a server took for them")
     print(json.dumps(compare(simulate(setup(trace)), trace)))

@@ -19,17 +19,13 @@ KEYS = [
 ]
 
 
-def throughput(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return benchmark("throughput", *arguments)
-
-
 def benchmark(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_throughput_prints_one_line_for_each_row():
-    told = throughput("--requests", "150")
+    told = benchmark("throughput", "--requests", "150")
     rows = [json.loads(line) for line in told.stdout.splitlines()]
     assert [list(row) for row in rows] == [KEYS] * 3
     off, cut, on = rows
@@ -38,9 +34,17 @@ def test_throughput_prints_one_line_for_each_row():
     assert all(row["requests"] == 150 and row["wall_seconds"] > 0 for row in rows)
 
 
-@pytest.mark.parametrize("wrong", [("--requests", "0"), ("--trace", "nowhere.csv")])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("throughput", "--requests", "0"),
+        ("throughput", "--trace", "nowhere.csv"),
+        ("measured_run", "nowhere.jsonl"),
+        ("measured_run", "README.md"),
+    ],
+)
 def test_a_wrong_argument_is_told(wrong):
-    told = throughput(*wrong)
+    told = benchmark(*wrong)
     assert told.returncode == 2
     assert "error: " in told.stderr
     assert "Traceback" not in told.stderr
