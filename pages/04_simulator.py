@@ -92,8 +92,8 @@ def hook() -> None:
     here, low, high = points[seqs], points[LOW], points[HIGH]
 
     metrics = {
-        "ttft": tr("首字延迟 TTFT", "TTFT"),
-        "itl": tr("逐字延迟 ITL", "ITL"),
+        "ttft": tr("首 token 延迟 TTFT", "TTFT"),
+        "itl": tr("token 间隔 ITL", "ITL"),
         "throughput": tr("输出 token/s", "Output tokens/s"),
     }
     truth = {
