@@ -7,7 +7,7 @@ what it measures, and brings real traffic.
 
 from typing import Any, NamedTuple
 
-from sim import scheduler, specs, workload
+from sim import metrics, scheduler, specs, workload
 from sim.cost import Clock, Roofline, SimpleClock
 from sim.engine import Setup, Users
 from sim.kv import Paged
@@ -73,6 +73,7 @@ PRESETS: dict[str, dict[str, object]] = {
     },
     "preset_giant": {"rate": 6, "prompt": 200, "giant": 100_000, "requests": 60},
 }
+QUEUEING = 0.5  # of the mean TTFT: from here on the queue is said to grow
 LOOP_OUTPUTS = (50, 100, 200, 400, 800, 1200)
 LOOP_PROMPT, LOOP_SPREAD, LOOP_REQUESTS, LOOP_SEQS = 2000, 4, 240, 64
 
@@ -91,7 +92,7 @@ def hook() -> None:
     points = {limit: runs.summary(setup) for limit, setup in setups.items()}
     here, low, high = points[seqs], points[LOW], points[HIGH]
 
-    metrics = {
+    trends = {
         "ttft": tr("首 token 延迟 TTFT", "TTFT"),
         "itl": tr("token 间隔 ITL", "ITL"),
         "throughput": tr("输出 token/s", "Output tokens/s"),
@@ -104,7 +105,7 @@ def hook() -> None:
     guess = chapter.predict(
         "batch",
         chapter.words("hook_question", low=LOW, high=HIGH),
-        predict.Trends(metrics, truth),
+        predict.Trends(trends, truth),
         outcome=chapter.words(
             "hook_outcome",
             low=LOW,
@@ -169,21 +170,24 @@ def explore() -> None:
     setup, server = choose_run()
     kept = chapter.kept_as_a(choose_run)
     chapter.presets(PRESETS)
-    draw_run(setup, server, kept and kept[0])
     summary = runs.summary(setup)
-    chapter.say(
-        "explore_result",
-        served=count(summary.num_served),
-        duration=seconds(summary.duration_seconds),
-        throughput=count(summary.output_tokens_per_second),
-        ttft=seconds(summary.ttft.mean),
-        queue_share=percent(summary.queue_share),
-        ttft_p99=seconds(summary.ttft.p99),
-        kv=percent(summary.peak_kv_usage),
-        preemptions=count(summary.num_preemptions),
-        hits=percent(summary.prefix_hit_rate),
-    )
-    say_rejected(setup)
+    if summary.num_served:
+        draw_run(setup, server, kept and kept[0])
+        chapter.say(
+            "explore_result",
+            served=count(summary.num_served),
+            duration=seconds(summary.duration_seconds),
+            throughput=count(summary.output_tokens_per_second),
+            ttft=seconds(summary.ttft.mean),
+            queue_share=percent(summary.queue_share),
+            ttft_p99=seconds(summary.ttft.p99),
+            kv=percent(summary.peak_kv_usage),
+            preemptions=count(summary.num_preemptions),
+            hits=percent(summary.prefix_hit_rate),
+        )
+        say_rejected(setup)
+    else:
+        chapter.problem(chapter.words("nothing_served"))
     chapter.take_along(setup, server.memory_share)
     chapter.flags()
 
@@ -206,6 +210,9 @@ def curve() -> None:
     points = runs.sweep(setups, progress)
     goods = {load: runs.goodput(setups[load], ttft_limit, tpot_limit) for load in RATES}
     bend, good, here = knee(points), goods[rate], runs.summary(setups[rate])
+    if not here.num_served:
+        chapter.problem(chapter.words("nothing_served"))
+        return
     best = max(RATES, key=lambda load: goods[load].requests_per_second)
 
     chapter.cards(
@@ -253,7 +260,15 @@ def curve() -> None:
         ),
         opens="rate",
     )
-    say_what_is_left_out(server.machine, server.schedule)
+    chapter.leaves_out(
+        "curve_leaves_out",
+        server=chapter.words("leaves_out", **trust(server.machine, server.schedule)),
+        requests=count(len(setups[rate].requests)),
+        last_arrival=seconds(setups[rate].requests[-1].arrival_seconds),
+        duration=seconds(here.duration_seconds),
+        throughput=significant(here.requests_per_second),
+        rate=plain(rate),
+    )
     if bend:
         chapter.say(
             "curve_knee",
@@ -272,10 +287,29 @@ def curve() -> None:
         tpot_limit=seconds(tpot_limit),
         goodput=significant(good.requests_per_second),
         throughput=significant(here.requests_per_second),
-        best=plain(best),
-        best_goodput=significant(goods[best].requests_per_second),
     )
+    say_how_goodput_ends(best, goods[best], goods[RATES[-1]], points[-1].summary)
     chapter.take_along(setups[rate], server.memory_share)
+
+
+def say_how_goodput_ends(
+    best: float, most: metrics.Goodput, last: metrics.Goodput, overload: metrics.Summary
+) -> None:
+    """Whether goodput falls before the last rate of the sweep, if there is any goodput at all."""
+    if not most.num_requests:
+        chapter.say("goodput_none")
+        return
+    falls = predict.trend(most.requests_per_second, last.requests_per_second) == "down"
+    numbers = {
+        "last": plain(RATES[-1]),
+        "last_goodput": significant(last.requests_per_second),
+        "throughput": significant(overload.requests_per_second),
+    }
+    if falls:
+        best_goodput = significant(most.requests_per_second)
+        chapter.say("goodput_falls", best=plain(best), best_goodput=best_goodput, **numbers)
+    else:
+        chapter.say("goodput_holds", **numbers)
 
 
 @chapter.act("loops", tr("开环与闭环", "Open and closed loop"))
@@ -351,6 +385,15 @@ def loops() -> None:
         open_long=seconds(opened[long].ttft.p50),
         closed_short=seconds(closed[short].ttft.p50),
         closed_long=seconds(closed[long].ttft.p50),
+    )
+    chapter.say(
+        "loops_open_queues" if opened[long].queue_share > QUEUEING else "loops_open_keeps_up",
+        rate=plain(rate),
+        long=count(long),
+        queue_share=percent(opened[long].queue_share),
+    )
+    chapter.say(
+        "loops_closed",
         asked_short=significant(closed[short].requests_per_second),
         asked_long=significant(closed[long].requests_per_second),
     )
@@ -378,6 +421,9 @@ def trace() -> None:
     ):
         summary = runs.summary(setup)
 
+    if not summary.num_served:
+        chapter.problem(chapter.words("nothing_served"))
+        return
     draw_run(setup, server)
     numbers: dict[str, Any] = {
         "used": num_requests,
@@ -647,7 +693,7 @@ def draw_cards(setup: Setup, kept: Setup | None = None) -> None:
                 if a
                 else tr(
                     f"抢占 {count(here.num_preemptions)} 次",
-                    f"{count(here.num_preemptions)} preemptions",
+                    f"preemptions: {count(here.num_preemptions)}",
                 ),
             ),
         ]
@@ -670,9 +716,12 @@ def draw_load(setup: Setup, kept: Setup | None = None) -> None:
 
 def say_what_is_left_out(machine: str, schedule: str) -> None:
     """How far to trust the figures: whose rules, which step times, and what is missing."""
-    chapter.leaves_out(
-        "leaves_out", scheduling=chapter.words(schedule), step_times=chapter.words(machine)
-    )
+    chapter.leaves_out("leaves_out", **trust(machine, schedule))
+
+
+def trust(machine: str, schedule: str) -> dict[str, str]:
+    """The blanks of `leaves_out`."""
+    return {"scheduling": chapter.words(schedule), "step_times": chapter.words(machine)}
 
 
 def say_rejected(setup: Setup) -> None:

@@ -7,6 +7,7 @@ here against the setups that the page itself runs.
 import json
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from sim.cost import Roofline, SimpleClock
 from sim.events import Preempted, Rejected
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import runs
+from ui import runs, state
 from ui.numbers import percent, seconds, significant
 
 SIMULATOR = open_page("04_simulator")
@@ -348,6 +349,21 @@ def test_refused_requests_are_larger_than_the_whole_pool():
         assert (request.id in refused) == (request.total_tokens > pool)
 
 
+def test_where_nothing_is_served_the_page_says_so_and_claims_nothing():
+    huge = b"arrival_s,prompt_tokens,output_tokens\n0,9000000,5\n"
+    for act, values in (
+        ("explore", {"giant": 100_000, "gpu": "RTX 4090", "requests": 1}),
+        ("curve", {"giant": 100_000, "gpu": "RTX 4090", "requests": 1}),
+        ("trace", {"file": huge}),
+    ):
+        with mock.patch.object(state, "keep"), mock.patch.object(state, "kept") as kept:
+            kept.return_value = traces.read(huge.decode())
+            played = SIMULATOR.play(act, **values)
+        assert "nothing_served" in played.said, act
+        assert not any(section.endswith("_result") for section in played.said), act
+        assert not played.cards
+
+
 # -- how much the server bears ------------------------------------------------------------------
 
 
@@ -377,7 +393,32 @@ def test_past_the_knee_no_fewer_are_served_but_hardly_any_on_time():
     said = [played.said["curve_result"] for played in (at_ten, at_thirty)]
     assert float(said[1]["throughput"]) > float(said[0]["throughput"])
     assert float(said[1]["goodput"]) < 0.05 * float(said[0]["goodput"])
-    assert said[0]["best"] == said[1]["best"]
+    assert at_ten.said["goodput_falls"] == at_thirty.said["goodput_falls"]
+
+
+def test_goodput_is_said_to_fall_only_where_it_does():
+    strict = SIMULATOR.play("curve", slo_ttft=0.2, slo_tpot=0.02).said
+    assert float(strict["goodput_falls"]["last_goodput"]) < float(
+        strict["goodput_falls"]["best_goodput"]
+    )
+    for values in ({"requests": 1}, {"prompt": 50, "output": 10}):
+        said = SIMULATOR.play("curve", **values).said
+        assert "goodput_falls" not in said
+        assert said["goodput_holds"]["last_goodput"] == said["goodput_holds"]["throughput"]
+    never = SIMULATOR.play("curve", slo_ttft=0.05, prompt=8000, requests=5).said
+    assert "goodput_none" in never
+    assert "goodput_falls" not in never
+
+
+def test_a_short_run_says_why_its_throughput_is_below_the_arrival_rate():
+    played = SIMULATOR.play("curve", rate=8)
+    here = played.setups[SIMULATOR.constants["RATES"].index(8)]
+    said = played.said["curve_leaves_out"]
+    arrivals = [request.arrival_seconds for request in here.requests]
+    assert said["last_arrival"] == seconds(max(arrivals))
+    assert said["duration"] == seconds(runs.summary(here).duration_seconds)
+    assert min(arrivals) < 0.1  # the run begins at 0, near enough
+    assert float(said["throughput"]) < 8 < len(arrivals) / max(arrivals) * 1.2
 
 
 def test_goodput_counts_those_that_meet_the_limits_that_the_reader_sets():
@@ -433,13 +474,20 @@ def test_in_the_open_loop_long_answers_hold_slots_and_the_queue_grows():
     assert opened[50].queue_share < 0.5
     assert opened[1200].queue_share > 0.95
     assert opened[1200].mean_running > 5 * opened[50].mean_running
+    assert "loops_open_queues" in SIMULATOR.play("loops").said
+
+
+def test_where_the_open_loop_keeps_up_no_queue_is_said_to_grow():
+    said = SIMULATOR.play("loops", loop_users=4, loop_rate=1).said
+    assert "loops_open_queues" not in said
+    assert float(said["loops_open_keeps_up"]["queue_share"].rstrip("%")) < 20
 
 
 def test_in_the_closed_loop_arrivals_fall_by_themselves_and_prefills_seldom_collide():
     _, closed = both_loops()
     asked = [closed[length].requests_per_second for length in sorted(closed)]
     assert np.all(np.diff(asked) < 0)
-    said = SIMULATOR.play("loops").said["loops_result"]
+    said = SIMULATOR.play("loops").said["loops_closed"]
     assert (said["asked_short"], said["asked_long"]) == (
         significant(asked[0]),
         significant(asked[-1]),
