@@ -10,7 +10,7 @@ from sim.engine import Setup, Step, StepWork
 from sim.slots import SlotGrid
 from ui import notes, runs, theme
 from ui.language import tr
-from ui.numbers import seconds
+from ui.numbers import percent, seconds
 from ui.painters.slots import Grid, Slots
 from ui.painters.timeline import Span, Timeline
 from ui.theme import request_letter
@@ -41,7 +41,8 @@ def _player_grid(title: str, grid: SlotGrid) -> Grid:
         owners=grid.owners.astype(np.int16),
         waiting=tuple(step.waiting if step else () for step in grid.steps),
         counters=tuple(
-            tr(f"利用率 {share:.1%}", f"utilization {share:.1%}") for share in grid.utilization
+            tr(f"利用率 {percent(share)}", f"utilization {percent(share)}")
+            for share in grid.utilization
         ),
     )
 

@@ -27,8 +27,8 @@ def in_words(value: object) -> str:
 
 
 def percent(share: float) -> str:
-    """0.46667 -> "46.7%"."""
-    return f"{share:.1%}" if 0 < share < 1 else f"{share:.0%}"
+    """0.46667 -> "46.7%"; what rounds to none or to all has no decimals: 0.99997 -> "100%"."""
+    return f"{share:.1%}" if 0 < round(share, 3) < 1 else f"{share:.0%}"
 
 
 def in_percent(share: float) -> float:

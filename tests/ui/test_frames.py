@@ -82,7 +82,7 @@ def test_events_are_those_at_which_the_player_stops():
 def test_who_waits_and_how_full_the_slots_were_stands_beside_every_step():
     shown = picture(scheduler.Static(1), workload.of_lengths((2, 2)))
     assert shown.grids[0].waiting == ((1,), (1,), (), ())
-    assert shown.grids[0].counters == ("utilization 100.0%",) * 4
+    assert shown.grids[0].counters == ("utilization 100%",) * 4
     seed = picture(scheduler.Static(3), SEED)
     assert seed.grids[0].counters[-1] == "utilization 46.7%"
 

@@ -49,7 +49,16 @@ def test_less_than_a_second_is_milliseconds(value, words):
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(140 / 300, "46.7%"), (0, "0%"), (1, "100%"), (0.031, "3.1%"), (0.8974, "89.7%")],
+    [
+        (140 / 300, "46.7%"),
+        (0, "0%"),
+        (0.0004, "0%"),
+        (0.9994, "99.9%"),
+        (0.9996, "100%"),
+        (1, "100%"),
+        (0.031, "3.1%"),
+        (0.8974, "89.7%"),
+    ],
 )
 def test_a_share_is_a_percentage(share, words):
     assert numbers.percent(share) == words
