@@ -517,7 +517,9 @@ def _write_above(figure: go.Figure, text: str, y: float, size: int) -> None:
 
 
 def _panel_title(panel: Panel) -> str:
-    return f"{panel.title} ({panel.unit})" if panel.unit else panel.title
+    if not panel.unit:
+        return panel.title
+    return tr(f"{panel.title}（{panel.unit}）", f"{panel.title} ({panel.unit})")
 
 
 def _line(one: Series, large: bool) -> go.Scatter:

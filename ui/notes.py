@@ -460,7 +460,7 @@ def error(problem: SimError) -> str:
             f"The file is empty. These formats can be read: {_trace_formats()}.",
         ),
         "trace_no_rows": tr(
-            f"第 {line} 行是列名，格式为 {of_format}，但后面没有数据行，应为每行一个请求。",
+            f"第 {line} 行是列名，格式是“{of_format}”，但后面没有数据行，应为每行一个请求。",
             f"Line {line} holds the column names of the format {of_format}, but no rows follow; "
             "one request per line was expected.",
         ),
@@ -506,7 +506,7 @@ def error(problem: SimError) -> str:
             "The file is not UTF-8 text; comma-separated CSV or JSONL was expected.",
         ),
         "trace_column_missing": tr(
-            f"第 {line} 行缺少列 {column}。最接近的格式是 {of_format}，它的各列都要有。",
+            f"第 {line} 行缺少列 {column}。最接近的格式是“{of_format}”，它的各列都要有。",
             f"Line {line} lacks the column {column}. The nearest format is {of_format}; "
             "all of its columns were expected.",
         ),

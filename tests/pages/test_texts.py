@@ -99,3 +99,8 @@ def test_a_space_stands_between_chinese_and_latin(chapter):
 def test_chinese_sentences_have_full_width_punctuation(chapter):
     text = words(chapter, "zh")
     assert re.findall(f".{{0,6}}{HAN}[,;:!?](?!\\w).{{0,6}}", text) == []
+
+
+@pytest.mark.parametrize("chapter", [c for c, language in TEXTS if language == "zh"], ids=str)
+def test_no_space_stands_before_full_width_punctuation(chapter):
+    assert re.findall(".{0,12} [，。；：、？！）”].{0,6}", read(chapter, "zh")) == []
