@@ -53,6 +53,7 @@ SERVERS: dict[str, dict[str, object]] = {
 }
 
 chapter = lesson.open(__file__)
+TOKENS = tr("token", "tokens")
 
 
 def choose_model() -> specs.Model:
@@ -117,7 +118,7 @@ def formulas() -> None:
     kv = chapter.choose("kv", tr("KV 的数据类型", "Data type of KV"), FORMATS, start="bf16")
     model = choose_model().in_format(kv=kv)
     label = tr("长度 S", "Length S")
-    tokens = int(chapter.pick("tokens", label, LENGTHS, start=2_048, unit="token", live=True))
+    tokens = int(chapter.pick("tokens", label, LENGTHS, start=2_048, unit=TOKENS, live=True))
     label = tr("请求数 B", "Requests B")
     number = int(chapter.pick("number", label, NUMBERS, start=8, live=True))
     lengths = sizes.staggered(number, tokens)
@@ -295,7 +296,7 @@ def idle() -> None:
     label = tr("每秒到达的请求", "Requests per second")
     rate = chapter.pick("rate", label, RATES, start=2, live=True)
     label = tr("回答有多长", "Length of answers")
-    output = int(chapter.pick("output", label, ANSWERS, start=200, unit="token", live=True))
+    output = int(chapter.pick("output", label, ANSWERS, start=200, unit=TOKENS, live=True))
     share = chapter.pick("share", "gpu_memory_utilization", SHARES, start=0.9)
     division = sizes.Division(MEASURED.model, SMALL_GPU, share)
     requests = runs.requests(
