@@ -1,9 +1,12 @@
 """The `vllm serve` command that matches a setup, and what of the setup no flag can say.
 
 The batch limit, the token budget and the share of memory are always stated: their defaults depend
-on the machine and the version.  Everything else only where it differs from vLLM's default.
+on the machine and the version.  So is the longest request: vLLM takes the model's own context for
+it, and does not start when the pool cannot hold one request of that length.  Everything else only
+where it differs from vLLM's default.
 
-Flags as in vLLM 0.11 to 0.29 (docs.vllm.ai, `vllm serve`; `vllm/config/cache.py`, `scheduler.py`).
+Flags as in vLLM 0.11 to 0.29 (docs.vllm.ai, `vllm serve`; `vllm/config/cache.py`, `scheduler.py`;
+the refusal: `vllm/v1/core/kv_cache_utils.py`).
 """
 
 from dataclasses import dataclass
@@ -49,7 +52,9 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
     if chunks is None:
         return Command("", (_no_policy(),))
     model = clock.model
-    flags = [f"--max-num-seqs {policy.max_num_seqs}"]
+    longest = max(request.total_tokens for request in setup.requests)
+    room = (memory.num_blocks - 1) * memory.block_size
+    flags = [f"--max-model-len {min(longest, room)}", f"--max-num-seqs {policy.max_num_seqs}"]
     is_chunked = bool(getattr(policy, "chunked_prefill", True))
     if is_chunked:
         flags.append(f"--max-num-batched-tokens {chunks}")
@@ -69,7 +74,27 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
         flags.append("--kv-cache-dtype fp8")
     name = CHECKPOINTS.get(model.name, model.name)
     text = " \\\n  ".join([f"vllm serve {name}", *flags])
-    return Command(text, tuple(_notes(clock, memory, is_chunked)))
+    return Command(text, (_length(longest, room), *_notes(clock, memory, is_chunked)))
+
+
+def _length(longest: int, room: int) -> str:
+    said = tr(
+        "`--max-model-len` 是这次运行里最长的提示词加输出。",
+        "`--max-model-len` is the longest prompt plus output of this run.",
+    )
+    if longest > room:
+        said = tr(
+            f"`--max-model-len` 是 KV 池放得下的长度；这次运行里最长的请求有 {longest:,} 个 token，"
+            "会被拒绝。",
+            "`--max-model-len` is what the KV pool can hold; the longest request of this run has "
+            f"{longest:,} tokens and is refused.",
+        )
+    return said + tr(
+        "不写时 vLLM 取模型自己的上下文长度，KV 池放不下这么长的一个请求，它就不启动；"
+        "写得比模型的上下文还长，它也不启动。",
+        " Left out, vLLM takes the model's own context, and does not start if the KV pool cannot "
+        "hold one request of that length; nor does it start with more than the model's context.",
+    )
 
 
 def _notes(clock: Roofline, memory: Paged, is_chunked: bool) -> list[str]:

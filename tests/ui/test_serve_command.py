@@ -8,24 +8,34 @@ from sim.engine import Setup
 from sim.kv import Paged
 from ui import serve_command
 
-ONE = workload.of_lengths([5])
+ONE = workload.of_lengths([5], prompt_tokens=7)
 EFFICIENCY = specs.Efficiency(0.5, 0.5, 0.001)
 
 
-def command(policy=None, memory=None, tp=1, weights="bf16", kv="bf16", efficiency=None, share=0.9):
+def command(
+    policy=None,
+    memory=None,
+    tp=1,
+    weights="bf16",
+    kv="bf16",
+    efficiency=None,
+    share=0.9,
+    requests=ONE,
+):
     model = specs.MODELS["Llama-3.1-8B"].in_format(weights, kv)
     clock = Roofline(model, specs.GPUS["H100 SXM"], efficiency, tensor_parallel=tp)
     policy = policy or scheduler.Chunked(64, 2048)
-    return serve_command.of(Setup(ONE, policy, memory or Paged(1000), clock), share)
+    return serve_command.of(Setup(requests, policy, memory or Paged(1000), clock), share)
 
 
 def flags(**more):
     return command(**more).text.replace(" \\\n ", "").split("vllm serve ")[1].split(" --")[1:]
 
 
-def test_limit_budget_and_memory_are_always_said_all_else_only_where_it_differs():
+def test_length_limit_budget_and_memory_are_always_said_all_else_only_where_it_differs():
     assert command().text.splitlines()[0] == "vllm serve meta-llama/Llama-3.1-8B-Instruct \\"
     assert flags() == [
+        "max-model-len 12",
         "max-num-seqs 64",
         "max-num-batched-tokens 2048",
         "gpu-memory-utilization 0.9",
@@ -44,6 +54,15 @@ def test_limit_budget_and_memory_are_always_said_all_else_only_where_it_differs(
 )
 def test_every_other_setting_has_its_flag(more, flag):
     assert [said for said in flags(**more) if said not in flags()] == [flag]
+
+
+def test_the_model_is_as_long_as_the_longest_request_that_the_pool_holds():
+    requests = workload.of_lengths([5, 300, 40], prompt_tokens=100)
+    assert flags(requests=requests)[0] == "max-model-len 400"
+    small = {"requests": requests, "memory": Paged(11, 16)}  # ten blocks are usable
+    assert flags(**small)[0] == "max-model-len 160"
+    assert "400" in command(**small).notes[0]
+    assert "400" not in command(requests=requests).notes[0]
 
 
 def test_without_chunks_the_budget_is_left_to_vllm():
