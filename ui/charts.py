@@ -37,6 +37,7 @@ OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis
 ROW_PX = 18  # height of one request in the timeline
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title
 ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
+SMALLEST_SPAN = 0.05  # of an axis, as a share of its values
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)
 LONG_NAME = 12  # letters; a longer name at the end of a curve takes two lines
@@ -359,6 +360,14 @@ def _beside(at: float, low: float, high: float, above: bool) -> str:
 
 
 # Marks: what somebody guessed, beside what came out
+
+
+def padded(values: Sequence[float]) -> list[float]:
+    """A range with air around the values, for labels beside the points; never so narrow that the
+    ticks must show rounding errors to differ."""
+    low, high = min(values), max(values)
+    air = 0.16 * (max(high - low, SMALLEST_SPAN * max(abs(low), abs(high))) or 1)
+    return [low - air, high + air]
 
 
 def mark_point(
@@ -811,6 +820,7 @@ __all__ = [
     "mark_arrow",
     "mark_point",
     "number_line",
+    "padded",
     "request_timeline",
     "show",
     "stacked_time_series",

@@ -31,7 +31,7 @@ def load_curve(
         height=280,
     )
     _open_on_click(figure, points, large)
-    figure.update_xaxes(range=_padded(throughput))
+    figure.update_xaxes(range=charts.padded(throughput))
     here = next(point for point in points if point.value == chosen)
     is_knee = knee is not None and here.value == knee.value
     if knee is not None:
@@ -131,9 +131,3 @@ def two_loops(
     figure.update_xaxes(range=[low - 0.04, high])  # the first marks stand free of the axis
     figure.add_vline(x=chosen, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
     return figure
-
-
-def _padded(values: Sequence[float]) -> list[float]:
-    """A range with air around the values, for labels beside the points."""
-    air = 0.16 * (max(values) - min(values) or 1)
-    return [min(values) - air, max(values) + air]

@@ -154,8 +154,8 @@ def frontier(points: Mapping[int, metrics.Summary], chosen: int, large: bool = F
         height=260,
     )
     figure.update_traces(mode="lines+markers", marker_size=9)
-    figure.update_xaxes(range=_padded(itl))
-    figure.update_yaxes(range=_padded(throughput))
+    figure.update_xaxes(range=charts.padded(itl))
+    figure.update_yaxes(range=charts.padded(throughput))
     for limit, x, y in zip(points, itl, throughput, strict=True):
         is_here = limit == chosen
         text = tr(f"<b>上限 {limit}</b>", f"<b>limit {limit}</b>") if is_here else str(limit)
@@ -186,7 +186,7 @@ def smooth_or_soon(
     figure.update_traces(mode="lines+markers", marker_size=9)
     low, high = np.log10([min(gaps), max(gaps)])
     figure.update_xaxes(range=[low - 0.12, high + 0.16])
-    figure.update_yaxes(range=_padded(ttft))
+    figure.update_yaxes(range=charts.padded(ttft))
     for budget, x, y in zip(points, gaps, ttft, strict=True):
         is_here = budget == chosen
         name = tr(f"预算 {budget:,}", f"budget {budget:,}")
@@ -224,7 +224,7 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
         Series(tr("长文", "documents"), change.loads, _in_ms(change.long), "prefill"),
         Series(tr("聊天", "chats"), change.loads, _in_ms(change.short), "decode", "dash"),
     ]
-    low, high = _padded([*_in_ms(change.long), *_in_ms(change.short), 0.0])
+    low, high = charts.padded([*_in_ms(change.long), *_in_ms(change.short), 0.0])
     figure = charts.lines(
         series,
         tr("每秒请求数", "requests per second"),
@@ -258,12 +258,6 @@ def _in_ms(values: Sequence[float]) -> list[float]:
 
 
 # -- inside -----------------------------------------------------------------------------------
-
-
-def _padded(values: Sequence[float]) -> list[float]:
-    """A range with air around the values, for labels beside the points."""
-    air = 0.16 * (max(values) - min(values) or 1)
-    return [min(values) - air, max(values) + air]
 
 
 def thinned(

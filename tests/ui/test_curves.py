@@ -1,5 +1,8 @@
 """Curves over a setting: what is marked, and what a click finds."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from sim import engine, metrics, scheduler, workload
@@ -61,6 +64,16 @@ def test_this_run_and_the_knee_are_named_once(points):
     assert same == [f"<b>拐点 {bend.value}/s，本次</b>"]
     alone = [text for text in texts(curves.load_curve(points, 2, None)) if "<b>" in text]
     assert alone == ["<b>本次 2/s</b>"]
+
+
+def test_runs_that_rounding_alone_tells_apart_have_an_axis_with_short_ticks(points):
+    tiny = [
+        replace(point, summary=replace(point.summary, output_tokens_per_second=value))
+        for point, value in zip(points, 95.6380773895828 + np.arange(4) * 1e-13, strict=True)
+    ]
+    low, high = curves.load_curve(tiny, 2, None).layout.xaxis.range
+    assert high - low > 0.5
+    assert low < 95.6 < high
 
 
 def test_two_loops_are_two_named_curves_on_logarithmic_axes(points):
