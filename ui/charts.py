@@ -37,6 +37,7 @@ OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis
 ROW_PX = 18  # height of one request in the timeline
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title
 ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
+LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5, 10 in view
 SMALLEST_SPAN = 0.05  # of an axis, as a share of its values
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)
@@ -571,7 +572,8 @@ def _y_range(series: Sequence[Series], log: bool) -> tuple[float, float]:
     values = values[np.isfinite(values)]
     if log:
         values = values[values > 0]
-        return (float(values.min()) / 1.5, float(values.max()) * 1.5) if len(values) else (0.1, 1)
+        low, high = (values.min(), values.max()) if len(values) else (0.2, 0.5)
+        return float(low) / LOG_AIR, float(high) * LOG_AIR
     high = float(values.max()) if len(values) else 0
     return min(0.0, float(values.min()) if len(values) else 0), high * 1.08 or 1
 
@@ -585,16 +587,24 @@ def _name_curves(
     axis: str = "y",
     share: float = 1,
 ) -> None:
-    """The name of each curve beside it: at its end, or at its peak where ends fall together."""
+    """The name of each curve beside it: at its end, or at its peak where ends fall together.
+
+    Curves whose peaks fall together as well are named at their ends, the names moved apart.
+    """
     size = LARGE_TEXT_PX if large else TEXT_PX
     plot_px = (figure.layout.height - OUTSIDE_PX) * share
     scale = np.log10 if log_y else float
     low, high = float(scale(y_range[0])), float(scale(y_range[1]))
     ends = [(float(scale(float(one.y[-1]))) - low) / (high - low) * plot_px for one in series]
-    if float(np.diff(np.sort(ends)).min()) < size / 2:
+    if float(np.diff(np.sort(ends)).min()) < size / 2 and not _same_peak(series):
         _name_peaks(figure, series, log_y, size, axis)
     else:
         _name_ends(figure, series, ends, log_y, large, axis)
+
+
+def _same_peak(series: Sequence[Series]) -> bool:
+    peaks = {(int(np.nanargmax(one.y)), float(np.nanmax(one.y))) for one in series}
+    return len(peaks) < len(series)
 
 
 def _name_peaks(

@@ -1,6 +1,7 @@
 """Charts: one style for both themes, few traces, told apart without colour."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -149,3 +150,19 @@ def test_marks_are_labelled():
 def test_a_chart_without_words_is_refused():
     with pytest.raises(ValueError, match="text alternative"):
         charts.show(FIGURES["bars"](False), "bars", alt=" ")
+
+
+def test_names_of_curves_that_coincide_do_not_lie_on_each_other():
+    same = [charts.Series(name, (1, 2, 3), (0.9, 0.9, 0.9), 0) for name in ("served", "in time")]
+    named = charts.lines(same, "x", "y").layout.annotations
+    places = [(note.y, note.yshift or 0) for note in named if note.text in ("served", "in time")]
+    (y1, shift1), (y2, shift2) = places
+    assert y1 == y2
+    assert abs(shift1 - shift2) >= charts.TEXT_PX
+
+
+@pytest.mark.parametrize("value", [0.0326, 0.03, 1.0, 3.2, 7.1])
+def test_even_a_single_value_has_a_tick_in_view_on_a_logarithmic_axis(value):
+    axis = charts.lines([charts.Series("", (1, 2), (value, value), 0)], "x", "y", log_y=True)
+    low, high = axis.layout.yaxis.range
+    assert any(low <= math.log10(tick) <= high for tick in axis.layout.yaxis.tickvals)
