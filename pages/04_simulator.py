@@ -417,7 +417,7 @@ def trace() -> None:
     requests = workload.scaled(read.requests if read else STAND_IN, speed)
     setup, num_requests = server.serving(requests), count(len(requests))
     with chapter.waiting(
-        tr(f"正在模拟 {num_requests} 个请求…", f"Simulating {num_requests} requests…")
+        tr(f"正在模拟 {num_requests} 个请求…", f"Simulating; requests: {num_requests}…")
     ):
         summary = runs.summary(setup)
 
