@@ -590,7 +590,7 @@ def test_the_real_trace_runs(new_page):
     helpers.visit(page, "/simulator", part="trace")
     before = values(page)
     upload(page, file.read_bytes(), file.name)
-    expect(page.locator(RESULT)).to_contain_text("earliest 19,366 requests")  # all of them
+    expect(page.locator(RESULT)).to_contain_text("from the earliest on: 19,366")  # all of them
     helpers.settle(page)
     numbers = values(page)
     assert numbers != before

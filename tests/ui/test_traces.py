@@ -62,7 +62,7 @@ def test_a_file_of_every_other_format_is_run_and_its_format_is_told(name):
     app = give(trace_act(), OTHER_FORMATS[name], file)
     assert said(app) == ""
     (told,) = [part.value for part in app.main.markdown if f"({name})" in part.value]
-    assert "2 rows" in told
+    assert "rows: 2" in told
 
 
 def test_failed_requests_that_are_left_out_are_counted_for_the_reader():
