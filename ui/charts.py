@@ -17,6 +17,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+import pandas  # noqa: F401  plotly would look into it while another thread still imports it
 import plotly.graph_objects as go
 import streamlit as st
 
