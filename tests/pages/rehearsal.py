@@ -5,6 +5,7 @@ sentence against the very setups behind it, at every place of a control, thousan
 than a page is drawn.
 """
 
+import math
 import runpy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -260,7 +261,7 @@ DRAWING = {
     pictures: ["shared_step", "slot_shares", "timeline", "load"],
     curves: ["load_curve", "goodput_curve", "two_loops"],
 }
-RUNS = ("run", "summary", "steps", "step", "grid", "by_prompt")
+RUNS = ("run", "summary", "goodput", "steps", "step", "grid", "by_prompt")  # all that is kept
 
 
 @contextmanager
@@ -269,6 +270,7 @@ def _stand_in_runs() -> Iterator[None]:
     results: dict[str, Any] = {
         "run": runs.run(TINY),
         "summary": runs.summary(TINY),
+        "goodput": runs.goodput(TINY, math.inf, math.inf),
         "steps": runs.steps(TINY),
         "step": runs.step(TINY, 1),
         "grid": slots.slot_grid(TINY, 1.0),
