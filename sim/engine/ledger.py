@@ -15,7 +15,12 @@ from sim.engine.setup import Setup
 from sim.request import Sequence
 
 
+NUM_FIELDS = 7  # of a line
+
+
 class Ledger:
+    """Written by the fast path, in the order of time; `close` makes the run of it."""
+
     def __init__(self, setup: Setup, num_usable_blocks: int):
         self.setup = setup
         self.num_usable_blocks = num_usable_blocks
@@ -132,7 +137,7 @@ class Ledger:
 
     def _columns(self) -> np.ndarray:
         """The lines, [fields of a line, num_lines]."""
-        return np.array(self._lines, dtype=np.int64).reshape(-1, 7).T
+        return np.array(self._lines, dtype=np.int64).reshape(-1, NUM_FIELDS).T
 
     def _series(self) -> Series:
         num_steps, num_running, prefill, decode, sampled, _, num_left = self._columns()

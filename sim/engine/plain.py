@@ -1,8 +1,8 @@
 """The hot loop: prompts beside decodes under one budget, written out.
 
-Nine of ten steps of a busy server are of this kind, and `Chunked.group_batch` followed by `Server`
-takes them as well; this is the same choice and the same bookkeeping without a batch to hand on,
-several times as fast.  It holds while budget and blocks suffice for everybody who runs and prompts
+Most steps of a busy server are of this kind, and `Chunked.group_batch` followed by `Server` takes
+them as well; this is the same choice and the same bookkeeping without a batch to hand on, in about
+half the time.  It holds while budget and blocks suffice for everybody who runs and prompts
 come one after another (`Chunked.is_plain`): the group takes its tokens, then the one prompt that is
 begun, then those who wait.  A step of another kind ends the loop before it has begun.
 """

@@ -22,9 +22,7 @@ class CountedBlocks:
         self.block_size = block_size
         self.prefix_caching = prefix_caching
         self.num_usable_blocks, self.num_free_blocks = num_usable_blocks, 0
-        self._num_reserved: dict[
-            int, int
-        ] = {}  # request id -> blocks, taken before they are needed
+        self._num_reserved: dict[int, int] = {}  # request id -> blocks, taken ahead of need
         self._named: dict[int, list[int]] = {}  # request id -> its first blocks, if they have names
         self._queue: OrderedDict[int, int] = OrderedDict()  # name -> 1; -number -> nameless blocks
         self._ref_counts: list[int] = []  # [names]
