@@ -300,7 +300,7 @@ def say_how_goodput_ends(
         chapter.say("goodput_none")
         return
     falls = predict.trend(most.requests_per_second, last.requests_per_second) == "down"
-    numbers = {
+    numbers: dict[str, Any] = {
         "last": plain(RATES[-1]),
         "last_goodput": significant(last.requests_per_second),
         "throughput": significant(overload.requests_per_second),
@@ -719,7 +719,7 @@ def say_what_is_left_out(machine: str, schedule: str) -> None:
     chapter.leaves_out("leaves_out", **trust(machine, schedule))
 
 
-def trust(machine: str, schedule: str) -> dict[str, str]:
+def trust(machine: str, schedule: str) -> dict[str, Any]:
     """The blanks of `leaves_out`."""
     return {"scheduling": chapter.words(schedule), "step_times": chapter.words(machine)}
 

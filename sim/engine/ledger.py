@@ -14,7 +14,6 @@ from sim.engine.run import Run, Series
 from sim.engine.setup import Setup
 from sim.request import Sequence
 
-
 NUM_FIELDS = 7  # of a line
 
 
