@@ -41,7 +41,9 @@ def shared_step(step: Step, large: bool = False) -> go.Figure:
     ]
     rows = [TimelineRow(tr("线性层", "linear layers"), together)]
     rows += [_attention_row(work) for work in step.work]
-    figure = charts.request_timeline(rows, "token", large=large, height=_height(len(rows), large))
+    figure = charts.request_timeline(
+        rows, tr("token", "tokens"), large=large, height=_height(len(rows), large)
+    )
     longest = max([ends[-1], *(work.context for work in step.work)])
     for work, span in zip(step.work, together, strict=True):
         if span.end - span.start > LETTER_SHARE * longest:
@@ -209,7 +211,9 @@ def budget_of_a_step(budget: int, decode: int, prefill: int, large: bool = False
         if end > start
     ]
     rows = [TimelineRow(tr("一步", "one step"), spans)]
-    figure = charts.request_timeline(rows, "token", large=large, height=_height(2, large))
+    figure = charts.request_timeline(
+        rows, tr("token", "tokens"), large=large, height=_height(2, large)
+    )
     figure.update_xaxes(range=[0, budget])
     for span in spans:
         width = int(span.end - span.start)
