@@ -33,6 +33,7 @@ class _Page:
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}  # control -> what the reader last chose
+        self.defaults: dict[str, Any] = {}  # control -> where it starts
         self.written: dict[str, str] = {}  # what the URL should hold, defaults left out
         self.private: dict[str, Any] = {}  # kept for the session, never in the URL
         self.seen: dict[str, str] | None = None  # the URL as last read or written
@@ -55,6 +56,14 @@ def open_page(name: str) -> None:
         if not moved:
             language.choose(url.get("lang"))
         session["_lang_seen"] = url.get("lang")
+    _take_moves(page)
+
+
+def _take_moves(page: _Page) -> None:
+    """What the reader has just moved, before its control is drawn: links above it carry it, too."""
+    for key, default in page.defaults.items():
+        if _widget(key) in st.session_state:
+            settle(key, st.session_state[_widget(key)], default)
 
 
 def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
@@ -106,7 +115,7 @@ def restate(on: bool) -> None:
 def settle(key: str, value: Any, default: Any) -> None:
     """Remember where a control stands."""
     page = _page()
-    page.values[key] = value
+    page.values[key], page.defaults[key] = value, default
     if value == default:
         page.written.pop(key, None)
     else:

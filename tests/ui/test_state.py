@@ -22,6 +22,7 @@ def page():
     name = st.session_state.get("name", "one")
     state.open_page(name)
     with st.sidebar:
+        st.caption(str(state.query_of(name)))
         st.button("reset", on_click=state.reset)
         st.button("english", on_click=to_english)
         st.button("third act", on_click=state.set_value, args=("part", "third", "first"))
@@ -248,3 +249,12 @@ def test_only_a_link_from_outside_that_carries_values_counts_as_one():
     assert opened(lang="en", part="third", view="lecture").text[0].value.endswith("False")
     app = move(opened(), 0, 7)
     assert go(app, slots=9).text[0].value.endswith("False")
+
+
+def test_a_link_above_the_controls_carries_the_newest_move():
+    app = move(opened(), 0, 7)
+    assert app.caption[0].value == "{'slots': '7'}"
+    app = move(app, 1, 3.5)
+    assert app.caption[0].value == "{'slots': '7', 'rate': '3.5'}"
+    app = move(app, 0, 4)  # back where it started
+    assert app.caption[0].value == "{'rate': '3.5'}"
