@@ -6,6 +6,7 @@ Reading order; imports point up this list, never back:
     specs        models and GPUs, each with its source
     request      one request, and how far it has come
     workload     who asks, when, for how much
+    prompts      who says what: whatever begins alike is shared
     traces       who asked: recorded traffic, from a file
     events       what happened in a step, as typed facts
     kv           who owns which memory

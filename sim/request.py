@@ -27,12 +27,13 @@ class Segment:
 class Request:
     """What is asked: when, how long the prompt is, how long the answer will be.
 
-    `prefix` names the segments the prompt begins with; requests that name the same segments begin
-    with the same tokens.  The rest of the prompt, and every generated token, is this request's own.
+    `prefix` names the segments the request begins with; requests that name the same segments begin
+    with the same tokens.  It may reach into the answer, which the next turn of a chat repeats as
+    part of its prompt.  All further tokens are this request's own.
 
     Raises:
         SimError: `prompt_tokens_below_one`, `output_tokens_below_one`, `arrival_negative`,
-            `prefix_longer_than_prompt`.
+            `prefix_longer_than_request`.
     """
 
     id: int
@@ -51,20 +52,25 @@ class Request:
             **who,
             value=self.arrival_seconds,
         )
-        shared = sum(segment.num_tokens for segment in self.prefix)
-        require(shared <= self.prompt_tokens, "prefix_longer_than_prompt", **who, value=shared)
+        shared = self.named_tokens
+        require(shared <= self.total_tokens, "prefix_longer_than_request", **who, value=shared)
 
     @property
     def total_tokens(self) -> int:
         return self.prompt_tokens + self.output_tokens
 
+    @property
+    def named_tokens(self) -> int:
+        """How many of its first tokens stand in segments that others may name, too."""
+        return sum(segment.num_tokens for segment in self.prefix)
+
     def block_content(self, index: int, block_size: int) -> Hashable:
         """What stands in the index-th full block; equal for two requests only if the tokens are."""
         start, end = index * block_size, (index + 1) * block_size
         pieces = shared_content(self.prefix, start, end)
-        num_shared = sum(segment.num_tokens for segment in self.prefix)
-        if end > num_shared:
-            pieces += ((self.id, max(start, num_shared), end),)
+        named = self.named_tokens
+        if end > named:
+            pieces += ((self.id, max(start, named), end),)
         return pieces
 
 

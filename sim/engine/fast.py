@@ -6,6 +6,9 @@ go: the same float64 expression on arrays, added up in the same order.  Where th
 for its members (blocks run out, the budget does not reach all of them, a static batch holds rows
 that are done) the policy is asked about every request, as in `steps`.  The usual kind of step is
 written out once more in `plain`.
+
+An answer that others may find in the prefix cache while it is still being written (`Request.prefix`
+reaches into it) is no uniform stretch: such a run is taken step by step.
 """
 
 import math
@@ -18,7 +21,7 @@ from sim.cost import StepTime
 from sim.engine import plain
 from sim.engine.inbox import Inbox, refusal
 from sim.engine.ledger import Ledger
-from sim.engine.run import Run
+from sim.engine.run import Run, run_by_steps
 from sim.engine.setup import Setup
 from sim.engine.steps import advance, wake_up
 from sim.request import Sequence
@@ -33,6 +36,8 @@ def simulate(setup: Setup) -> Run:
     Raises:
         SimError: `no_progress` when requests wait that can never be scheduled.
     """
+    if any(r.prefix and r.named_tokens > r.prompt_tokens for r in setup.requests):
+        return run_by_steps(setup)
     server = Server(setup)
     policy = setup.policy
     while server.inbox or server.waiting or server.running:

@@ -18,7 +18,7 @@ from sim.request import Request, Segment, Sequence
         ((7, 0.0, 1, 0), "output_tokens_below_one", 0),
         ((7, -0.5, 1, 1), "arrival_negative", -0.5),
         ((7, math.inf, 1, 1), "arrival_negative", math.inf),
-        ((7, 0.0, 3, 1, (Segment("a", 2), Segment("b", 2))), "prefix_longer_than_prompt", 4),
+        ((7, 0.0, 3, 1, (Segment("a", 2), Segment("b", 3))), "prefix_longer_than_request", 5),
     ],
 )
 def test_an_impossible_request_is_an_error_that_names_it(arguments, code, value):

@@ -12,6 +12,7 @@ from sim.cost import Roofline
 from sim.engine import Run, Setup, Users, run_by_steps, simulate
 from sim.errors import SimError
 from sim.kv import Contiguous, Paged
+from sim.prompts import Prompt, as_requests
 from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
 from sim.specs import GPUS, MODELS
 from sim.workload import GammaArrivals, LognormalLength, SharedPrefix, Workload
@@ -62,6 +63,15 @@ def test_the_fast_path_gives_the_same_run_to_the_last_bit(policy, data, users, r
             simulate(setup)
     else:
         same(simulate(setup), slow)
+
+
+def test_answers_that_others_find_while_they_are_written_are_found_on_both_paths():
+    story = tuple(range(40))
+    turns = (Prompt(story[:8], story[8:40]), Prompt(story[:24], (7,)), Prompt(story[:32], (9,)))
+    setup = Setup(as_requests(turns, gap_seconds=9.0), Chunked(), PLENTY, SECOND)
+    run = simulate(setup)
+    assert run.hit_tokens.tolist() == [0, 16, 24]  # as far as it is written
+    same(run, run_by_steps(setup))
 
 
 def a_busy_hour(memory: Paged, policy: Policy) -> Setup:
