@@ -145,6 +145,7 @@ def shapes() -> None:
         tokens=count(step.num_tokens),
         contexts=pictures.contexts(step),
     )
+    chapter.prove("batched")
 
 
 @chapter.act("sandbox", tr("自己调", "Sandbox"))

@@ -170,6 +170,7 @@ def chunks() -> None:
         p50=seconds(before.itl.p50),
         floor=seconds(CLOCK.decode_floor_seconds),
     )
+    chapter.prove("chunked")
 
 
 @chapter.act("budget", tr("预算多大", "The budget"))

@@ -5,6 +5,7 @@ follows the slider while it is dragged (`ui.live`); the URL follows when it is l
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -14,6 +15,7 @@ from ui import state
 
 SEGMENTS = 5  # more options than this are a list to choose from
 SEGMENT_LETTERS = 34  # and so are labels that would not fit side by side
+UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # in a line of text
 
 
 def slide(
@@ -114,6 +116,26 @@ def choose(
     return str(value)
 
 
+def line(key: str, label: str, start: str, help: str | None = None) -> tuple[str, int]:
+    """A line of the reader's own words, and how many letters they gave.
+
+    Of a longer one the first `state.MAX_TYPED` letters stay; what no line can hold becomes a space.
+    """
+    widget = state.bind(key, start, writable)
+    given = f"{key}-letters"
+
+    def tidy() -> None:
+        state.moved()
+        text = st.session_state[widget] or ""
+        st.session_state[widget] = writable(text)
+        state.keep(given, (st.session_state[widget], len(text)))
+
+    value = writable(st.text_input(label, key=widget, help=help, on_change=tidy) or "")
+    state.settle(key, value, start)
+    kept, letters = state.kept(given, ("", 0))
+    return value, letters if kept == value else len(value)
+
+
 # How each of them reads the text of an address: its value, or ValueError for what means nothing.
 
 
@@ -143,6 +165,10 @@ def switch(text: str) -> bool:
     if text not in ("0", "1"):
         raise ValueError(text)
     return text == "1"
+
+
+def writable(text: str) -> str:
+    return UNWRITABLE.sub(" ", text[: state.MAX_TYPED])
 
 
 def _kind(*numbers: float | None) -> type[int] | type[float]:

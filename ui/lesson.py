@@ -45,9 +45,11 @@ from ui import (
     notes,
     player,
     predict,
+    proof,
     quiz,
     state,
     take_along,
+    tiny_model,
 )
 from ui import language as languages
 from ui.explain import Mark
@@ -206,6 +208,13 @@ class Chapter:
             with self._at.whole:
                 explain.flags(self.text.filled(section))
 
+    @_stands_still
+    def prove(self, claim: str, text: str | None = None) -> None:
+        """ "Prove it": a claim of `ui.proof`, on `text` or on one that the reader writes there."""
+        if not self.large:
+            with self._at.text:
+                proof.panel(claim, text)
+
     # -- choosing ---------------------------------------------------------------------------
 
     # Further keyword arguments of the controls: `help`, `unit`, `live` as in `ui.controls`;
@@ -240,6 +249,16 @@ class Chapter:
     ) -> str:
         given = (key, label, options, start)
         return cast(str, self._control(controls.choose, given, more, controls.known(options)))
+
+    def write(self, label: str, **more: Any) -> str:
+        """A line of the reader's own words, cut with a message where it is too long."""
+        given = (state.TYPED, label, tiny_model.SAMPLE)
+        if self.rehearses or self._quoted is not None:
+            return cast(str, self._control(controls.line, given, more, controls.writable))
+        text, letters = self._control(controls.line, given, more, controls.writable)
+        self._answers[state.TYPED] = text
+        self.problem(notes.too_many_letters(letters, text))
+        return cast(str, text)
 
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         """The bytes of a file the reader gives, or None."""

@@ -391,10 +391,20 @@ def stream_note(token: int, num_waiting: int, gap_seconds: float) -> str:
 # -- errors -----------------------------------------------------------------------------------
 
 
-def _as_typed(text: str) -> str:
+def as_typed(text: str) -> str:
     """Text of the reader's own, with nothing in it that Markdown would act on or nobody can see."""
     visible = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
     return MARKDOWN.sub(r"\\\g<0>", visible)
+
+
+def too_many_letters(letters: int, text: str) -> str:
+    """What became of a text that is too long, if it is: `letters` were given, `text` is used."""
+    if letters <= len(text):
+        return ""
+    return tr(
+        f"一共 {letters:,} 个字符，这里只用前 {len(text):,} 个。",
+        f"Of {letters:,} characters only the first {len(text):,} are used here.",
+    )
 
 
 def trace_format(name: str) -> str:
@@ -423,7 +433,7 @@ def error(problem: SimError) -> str:
     """A message in the reader's language: what is wrong, where, and what was expected."""
     values = problem.values
     line, column, value = (values.get(name, "") for name in ("line", "column", "value"))
-    value = _as_typed(str(value))
+    value = as_typed(str(value))
     expected = {
         "timestamp": tr(
             "形如 2023-11-16 18:15:46.68 的时间", "a time such as 2023-11-16 18:15:46.68"

@@ -22,7 +22,9 @@ AMBIENT = {"lang", "view", "step"}  # belong to the reader or to a moment, not t
 NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
 MAX_LENGTH = 64  # of a value
 KEPT_RUN = "a"  # the parameter that holds all settings of another run (`ui.compare`)
-MAX_KEPT_RUN = 500  # its length
+TYPED = "text"  # the parameter that holds a text of the reader's own
+MAX_TYPED = 160  # its letters
+MAX_LENGTHS = {KEPT_RUN: 500, TYPED: MAX_TYPED}  # of the values of those two
 MAX_PARAMETERS = 60
 
 Parse = Callable[[str], Any]
@@ -247,8 +249,7 @@ def _renew(key: str) -> None:
 
 
 def _is_sound(key: str, value: str) -> bool:
-    longest = MAX_KEPT_RUN if key == KEPT_RUN else MAX_LENGTH
-    return bool(NAME.fullmatch(key)) and len(value) <= longest
+    return bool(NAME.fullmatch(key)) and len(value) <= MAX_LENGTHS.get(key, MAX_LENGTH)
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ import runpy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 from sim import scheduler, slots, workload
@@ -27,9 +27,11 @@ from ui import (
     pictures,
     player,
     predict,
+    proof,
     prose,
     runs,
     serve_command,
+    tiny_model,
 )
 from ui.numbers import in_words
 
@@ -123,6 +125,12 @@ class Rehearsal:
         assert self.values == {}, f"no such control: {self.values}"
         self.values = at_rest
         return chosen
+
+    def write(self, label: str, **more: Any) -> str:
+        return cast(str, self.values.pop("text", tiny_model.SAMPLE))
+
+    def prove(self, claim: str, text: str | None = None) -> None:
+        assert claim in proof.CLAIMS
 
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return self.values.pop(key, None)
