@@ -205,6 +205,16 @@ class _Served:
         return np.delete(np.diff(self.token_seconds), self._after[:-1] - 1)
 
 
+def computed_tokens(run: Run) -> int:
+    """Prompt tokens that went through the model; after a preemption some of them twice."""
+    return int(np.sum(run.series.prefill_tokens))
+
+
+def reused_tokens(run: Run) -> int:
+    """Prompt tokens that were found in the prefix cache instead."""
+    return int(np.sum(_Served(run).hit_tokens))
+
+
 def summarize(run: Run) -> Summary:
     """All metrics of a run."""
     done, series = _Served(run), run.series
