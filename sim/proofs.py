@@ -19,7 +19,7 @@ from sim.kv import Paged, PagedMemory
 from sim.kv_store import BlockPool, PagedStore
 from sim.request import Request, Segment, Sequence
 from sim.sampling import GREEDY, Sampling, draw, probabilities
-from sim.speculative import Correction, residual, speculate, verify
+from sim.speculative import Correction, residual, rounds, verify
 from sim.transformer import Array, Chunk, Weights, forward
 
 TOLERANCE = 1e-4  # of logits, in float32
@@ -197,15 +197,10 @@ def greedy_speculation_equals_greedy(
     target: Weights, draft: Weights, prompt: Row[int], num_tokens: int, num_proposed: int
 ) -> SameTokens:
     """Token for token, whatever the draft proposes."""
-    room = len(prompt) + num_tokens + num_proposed + 1
-    plain = list(generate(_decoder(target, room), prompt, num_tokens, GREEDY))
+    plain = list(generate(_decoder(target, len(prompt) + num_tokens), prompt, num_tokens, GREEDY))
     tie = next((n for n, step in enumerate(plain) if _is_tie(step.logits)), None)
-    large, small = _decoder(target, room), _decoder(draft, room)
-    tokens = list(prompt)
-    rng = np.random.default_rng(0)  # nothing is left to chance
-    while len(tokens) < len(prompt) + num_tokens:
-        tokens += speculate(large, small, tokens, num_proposed, GREEDY, rng).tokens
-    speculated = tokens[len(prompt) : len(prompt) + num_tokens]
+    told = rounds(target, draft, prompt, num_tokens, num_proposed, GREEDY)
+    speculated = [token for one in told for token in one.tokens][:num_tokens]
     return SameTokens(tuple(step.token for step in plain), tuple(speculated), tie)
 
 

@@ -6,7 +6,7 @@ yields between one and k + 1 tokens, and their distribution is exactly the targe
 Source: Leviathan et al. 2023, algorithm 1 and appendix A.1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Row
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ import numpy as np
 from sim.errors import require
 from sim.generation import Decoder
 from sim.sampling import Sampling, draw, probabilities
-from sim.transformer import Array
+from sim.transformer import Array, Weights
 
 Correction = Callable[[Array, Array], Array]  # (p, q) -> what a rejected token is replaced from
 
@@ -94,3 +94,27 @@ def speculate(
     for decoder in (target, draft):
         decoder.keep(len(tokens) + num_accepted)
     return Round(tuple(proposed), q, p, num_accepted, token)
+
+
+def rounds(
+    target: Weights,
+    draft: Weights,
+    prompt: Row[int],
+    num_tokens: int,
+    num_proposed: int,
+    sampling: Sampling,
+    seed: int = 0,
+) -> Iterator[Round]:
+    """Round after round until `num_tokens` are there; the last round may yield some more.
+
+    Raises:
+        SimError: as `speculate`.
+    """
+    room = len(prompt) + num_tokens + num_proposed + 1
+    large, small = Decoder.with_room(target, room), Decoder.with_room(draft, room)
+    tokens = list(prompt)
+    rng = np.random.default_rng(seed)
+    while len(tokens) < len(prompt) + num_tokens:
+        done = speculate(large, small, tokens, num_proposed, sampling, rng)
+        tokens += done.tokens
+        yield done

@@ -45,6 +45,25 @@ MEANINGS: dict[str, Meaning] = {
     "weights": Meaning("#6a70b8", "solid", "权重", "weights"),
     "overhead": Meaning("#9b7a3f", "grid", "其他开销", "overhead"),
     "left_alone": Meaning("#85897c", "backslash", "不动用", "left alone"),
+    # What a slot of KV memory is; drawn in the colour of its request.
+    "filled": Meaning("#7b7f86", "solid", "已写入的 token", "holds a token"),
+    "later": Meaning("#80808c", "diagonal", "留给以后的 token", "reserved for later"),
+    "internal": Meaning("#87807a", "cross", "永远用不到", "never used"),
+    "external": Meaning("#7d868b", "horizontal", "空闲，但放不下排队的", "free, but too small"),
+    "findable": Meaning("#79867c", "dots", "空闲，还能命中", "free, can be found again"),
+    # Where a token of a speculated text comes from.
+    "given": Meaning("#7c8591", "none", "提示词", "prompt"),
+    "proposed": Meaning("#a8741a", "outline", "draft 提议", "proposed by the draft"),
+    "accepted": Meaning("#3a8a4a", "solid", "接受", "accepted"),
+    "rejected": Meaning("#cf4455", "cross", "拒绝", "rejected"),
+    "corrected": Meaning("#a457b5", "diagonal", "改正", "correction"),
+    "bonus": Meaning("#5c76c9", "dots", "奖励", "bonus"),
+    "target": Meaning("#1f78b4", "solid", "target 的概率", "the target's probability"),
+    # What becomes of a node in the radix tree.
+    "locked": Meaning("#5d7285", "solid", "锁住", "locked"),
+    "evictable": Meaning("#83806a", "outline", "可驱逐", "evictable"),
+    "evicted": Meaning("#b3544a", "vertical", "刚被驱逐", "just evicted"),
+    "missing": Meaning("#8b7f76", "none", "还要算的", "still to compute"),
     # What the user has of it.
     "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),
     "measured": Meaning("#7f7a8c", "outline", "量到的时间", "measured time"),

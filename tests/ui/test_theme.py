@@ -29,10 +29,12 @@ def test_every_curve_stands_out_from_either_page(colour, background):
 SLOT = ("queue", "prefill", "decode", "held", "stalled", "preempted", "free")
 REQUEST = ("queue", "tokenize", "prefill", "decode", "mixed", "sample", "detokenize", "preempted")
 MEMORY = ("weights", "overhead", "stored", "free", "left_alone")
+TAPE = ("given", "proposed", "accepted", "rejected", "corrected", "bonus")
+TREE = ("cached", "prefill", "decode", "missing", "locked", "evictable", "evicted")
 PROCESSOR = ("tokenize", "launch", "kernel", "sample", "detokenize", "idle")
 
 
-@pytest.mark.parametrize("states", [SLOT, REQUEST, PROCESSOR, MEMORY])
+@pytest.mark.parametrize("states", [SLOT, REQUEST, PROCESSOR, MEMORY, TAPE])
 def test_states_that_stand_in_one_picture_have_patterns_of_their_own(states):
     patterns = [theme.MEANINGS[name].pattern for name in states]
     assert len(set(patterns)) == len(patterns)
