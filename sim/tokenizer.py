@@ -80,6 +80,11 @@ class Detokenizer:
         """The text that this token completes, perhaps none."""
         return self._decoder.decode(self._pieces[token])
 
+    @property
+    def waiting(self) -> bytes:
+        """The beginning of a character whose end has not come yet."""
+        return self._decoder.getstate()[0]
+
     def finish(self) -> str:
         """What waited in vain."""
         return self._decoder.decode(b"", final=True)

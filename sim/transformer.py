@@ -72,10 +72,14 @@ def load(file: str | Path | IO[bytes]) -> Weights:
 
 @dataclass(frozen=True)
 class Chunk:
-    """The next tokens of one sequence; those before them have their K and V in `store`."""
+    """The next tokens of one sequence; those before them have their K and V in `store`.
+
+    A list as `attention` gets that of each layer, [q_heads, num_new, num_tokens], to look at.
+    """
 
     tokens: Row[int]
     store: KvStore
+    attention: list[Array] | None = None
 
 
 def forward(weights: Weights, batch: Row[Chunk]) -> list[Array]:
@@ -101,7 +105,8 @@ def forward(weights: Weights, batch: Row[Chunk]) -> list[Array]:
         mixed = np.empty_like(queries)  # [num_tokens, q_heads, head_dim]
         for span, chunk in zip(spans, batch, strict=True):
             chunk.store.write(layer, keys[span], values[span])
-            mixed[span] = attend(queries[span], *chunk.store.read(layer, positions[span][-1] + 1))
+            keys_values = chunk.store.read(layer, positions[span][-1] + 1)
+            mixed[span] = attend(queries[span], *keys_values, chunk.attention)
         x = x + np.tensordot(mixed, weights.output[layer], axes=2)  # [num_tokens, hidden]
         normed = rms_norm(x, weights.ffn_norm[layer])
         x = x + feed_forward(normed, weights.gate[layer], weights.up[layer], weights.down[layer])
@@ -135,11 +140,14 @@ def rotate(x: Array, positions: Array) -> Array:
     return np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
 
 
-def attend(queries: Array, keys: Array, values: Array) -> Array:
+def attend(
+    queries: Array, keys: Array, values: Array, attention: list[Array] | None = None
+) -> Array:
     """Grouped-query attention of the last tokens of a sequence over all of it.
 
     `queries` are [num_new, q_heads, head_dim], as is the result; `keys` and `values` are
     [num_tokens, kv_heads, head_dim].  q_heads / kv_heads neighbouring query heads share a KV head.
+    Its probabilities, [q_heads, num_new, num_tokens], are added to `attention`, if there is one.
     """
     num_new, q_heads, head_dim = queries.shape
     num_tokens, kv_heads, _ = keys.shape
@@ -148,7 +156,10 @@ def attend(queries: Array, keys: Array, values: Array) -> Array:
     scores /= np.sqrt(np.float32(head_dim))
     future = np.arange(num_tokens) > np.arange(num_tokens - num_new, num_tokens)[:, None]
     scores[..., future] = -np.inf  # future: [num_new, num_tokens]
-    mixed = softmax(scores) @ values.transpose(1, 0, 2)[:, None]  # [kv_heads, group, num_new, ..]
+    shares = softmax(scores)  # [kv_heads, group, num_new, num_tokens]
+    if attention is not None:
+        attention.append(shares.reshape(q_heads, num_new, num_tokens))
+    mixed = shares @ values.transpose(1, 0, 2)[:, None]  # [kv_heads, group, num_new, head_dim]
     return mixed.transpose(2, 0, 1, 3).reshape(num_new, q_heads, head_dim)
 
 
