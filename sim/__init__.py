@@ -12,6 +12,7 @@ Reading order; imports point up this list, never back:
     kv           who owns which memory
     scheduler    who goes next
     cost         how long a step takes
+    phases       prefill and decode: two shapes of work, and where the bottleneck changes
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
     growth       whose KV lies on the GPU, step by step
@@ -30,5 +31,6 @@ A real model, small enough for numpy:
     sampling     logits to one token
     generation   the loop: the prompt in one pass, then token by token
     speculative  a small model proposes, the large one checks
+    pipeline     one text through every station: tokens, steps, logits, text; with its times
     proofs       the tricks of serving change nothing, on any text
 """

@@ -59,6 +59,39 @@ class StepTime(NamedTuple):
         return self.memory_seconds >= self.compute_seconds
 
 
+class Part(NamedTuple):
+    """What one kind of work computes and moves in a step, and how long either takes alone."""
+
+    flops: float
+    bytes_moved: float
+    compute_seconds: float
+    memory_seconds: float
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs for each byte."""
+        return self.flops / self.bytes_moved
+
+    @property
+    def memory_bound(self) -> bool:
+        return self.memory_seconds >= self.compute_seconds
+
+    def beside(self, other: "Part") -> "Part":
+        """Both together, as `Roofline.step_time` takes them."""
+        return Part(*(one + two for one, two in zip(self, other, strict=True)))
+
+
+class Breakdown(NamedTuple):
+    """A step in two: tokens times weights (linear layers and head), and attention over KV."""
+
+    weights: Part
+    attention: Part
+
+    @property
+    def whole(self) -> Part:
+        return self.weights.beside(self.attention)
+
+
 class Clock(Protocol):
     """Anything that can time a step."""
 
@@ -175,6 +208,27 @@ class Roofline:
         return _total(self._flops_per_unit, load)
 
     # -- both -------------------------------------------------------------------------------
+
+    @property
+    def ridge(self) -> float:
+        """FLOP per byte at which bf16 arithmetic takes as long as moving the bytes."""
+        return self.flops_per_second / self.bytes_per_second
+
+    def breakdown(self, load: Load) -> Breakdown:
+        """FLOPs, bytes and seconds of one step, by what the tokens are multiplied with."""
+        with_weights = load._replace(kv_tokens=0, attended=0)
+        with_kv = load._replace(num_tokens=0, num_sampled=0)
+        weight_bytes = self.weight_bytes(load.num_tokens)
+        kv_bytes = self._kv_bytes_per_token * load.kv_tokens
+        return Breakdown(self._part(with_weights, weight_bytes), self._part(with_kv, kv_bytes))
+
+    def _part(self, load: Load, bytes_moved: Any) -> Part:
+        return Part(
+            self.flops(load),
+            bytes_moved,
+            _total(self._bf16_flops_per_unit, load) / self.flops_per_second,
+            bytes_moved / self.bytes_per_second,
+        )
 
     @cached_property
     def _all_reduces(self) -> tuple[float, float]:

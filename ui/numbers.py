@@ -61,3 +61,12 @@ def memory(num_bytes: float) -> str:
             return f"{significant(num_bytes)} {unit}"
         num_bytes /= 1024
     return f"{significant(num_bytes)} GiB"
+
+
+def scaled(value: float, unit: str) -> str:
+    """In decimal units, as data sheets count: 2.859e13, "FLOP" -> "28.6 TFLOP"."""
+    for prefix in ("", "k", "M", "G", "T"):
+        if value < 999.5:
+            return f"{significant(value)} {prefix}{unit}"
+        value /= 1000
+    return f"{significant(value)} P{unit}"

@@ -115,6 +115,37 @@ def test_a_gpu_brings_its_own_efficiency_unless_told_otherwise():
     assert given_.bytes_per_second == 1008e9
 
 
+# -- a step in two ---------------------------------------------------------------------------
+
+
+def test_a_decode_step_in_two_by_hand():
+    """Two requests with 10 and 30 tokens of context: Llama-3.1-8B has 7.50e9 weights that are read,
+    of which 0.525e9 are the head's."""
+    clock = ideal(LLAMA3, "H100 SXM")
+    weights, attention = clock.breakdown(Load.of_rows([1, 1], [10, 30], 2))
+    read = LLAMA3.linear_parameters + 4096 * 128_256
+    assert weights[:2] == (2 * 2 * read, 2 * read)
+    assert attention[:2] == (4 * 32 * 32 * 128 * (9.5 + 29.5), 131_072 * 40)
+    assert weights.compute_seconds == 4 * read / 989e12
+    assert weights.memory_seconds == 2 * read / 3.35e12
+    assert weights.intensity == 2
+    assert weights.memory_bound
+    assert attention.intensity == pytest.approx(4, rel=0.03)  # 32 query heads over 8 KV heads
+
+
+@pytest.mark.parametrize("formats", [("bf16", "bf16"), ("fp8", "fp8"), ("int4", "bf16")])
+@pytest.mark.parametrize("load", [prefill(300), decode(5000, 40), Load.of_rows([7], [90], 0)])
+def test_the_two_parts_make_the_step(load, formats):
+    clock = Roofline(MIXTRAL.in_format(*formats), GPUS["RTX 4090"])
+    whole = clock.breakdown(load).whole
+    assert whole.flops == clock.flops(load)
+    assert whole.bytes_moved == pytest.approx(clock.bytes_moved(load))
+    time = clock.step_time(load)
+    assert whole.compute_seconds == pytest.approx(time.compute_seconds)
+    assert whole.memory_seconds == pytest.approx(time.memory_seconds)
+    assert whole.memory_bound == time.memory_bound
+
+
 # -- a mixture of experts --------------------------------------------------------------------
 
 

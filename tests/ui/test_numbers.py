@@ -90,3 +90,17 @@ def test_a_setting_reads_as_on_its_control(value, words):
 )
 def test_memory_is_counted_in_binary_units(num_bytes, words):
     assert numbers.memory(num_bytes) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (2.859e13, "28.6 TFLOP"),
+        (999.6, "1.00 kFLOP"),
+        (12, "12.0 FLOP"),
+        (3e15, "3.00 PFLOP"),
+        (3e19, "30,000 PFLOP"),
+    ],
+)
+def test_flops_and_rates_are_counted_in_decimal_units(value, words):
+    assert numbers.scaled(value, "FLOP") == words

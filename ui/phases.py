@@ -1,0 +1,280 @@
+"""Pictures of prefill and decode: matrices to scale, the two times of a step, one roofline.
+
+They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sim import phases
+from sim.cost import Breakdown, Part, Roofline
+from sim.specs import Model
+from ui import charts, pictures, theme
+from ui.charts import Series, Span, TimelineRow
+from ui.language import tr
+from ui.numbers import count, seconds, significant
+
+# -- two shapes ---------------------------------------------------------------------------------
+
+GAP = 500  # between two matrices, in rows or columns
+LABEL = 700  # below the lowest
+AIR = 160  # around all of them
+LEAST_PX = 3  # a matrix of one row is drawn as a line so thick
+
+
+def matrices(model: Model, rows: int, most: int, phase: str, large: bool = False) -> go.Figure:
+    """Rows in, the weights of one layer's `gate`, and rows out, all on one scale.
+
+    The result lies below the weights and beside the rows, as in a multiplication on paper.  `most`
+    rows have room.
+    """
+    hidden, ffn = model.hidden, model.ffn
+    figure = charts.lines([Series("", [0], [0])], "", "", large=large, height=236)
+    figure.data = ()
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    left = hidden + GAP
+    _matrix(figure, (0, hidden), (-GAP - rows, -GAP), phase)
+    _matrix(figure, (left, left + ffn), (0, hidden), "weights")
+    _matrix(figure, (left, left + ffn), (-GAP - rows, -GAP), phase)
+    middle = left + ffn / 2
+    for x, y, anchor, name, height, width in (
+        (hidden / 2, -GAP, "bottom", tr("输入", "in"), rows, hidden),
+        (middle, hidden / 2, "middle", tr("权重", "weights"), hidden, ffn),
+        (middle, -GAP - rows, "top", tr("输出", "out"), rows, ffn),
+    ):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=f"<b>{name} {count(height)} × {count(width)}</b>",
+            showarrow=False,
+            yanchor=anchor,
+            font_size=size,
+        )
+    figure.update_xaxes(visible=False, range=[-AIR, left + ffn + AIR])
+    figure.update_yaxes(
+        visible=False,
+        range=[-GAP - most - LABEL, hidden + AIR],
+        scaleanchor="x",
+        constrain="domain",
+    )
+    return figure.update_layout(margin={"l": 4, "r": 4, "t": 4, "b": 4})
+
+
+def _matrix(
+    figure: go.Figure, columns: tuple[float, float], rows: tuple[float, float], kind: str
+) -> None:
+    """A rectangle; where it is thinner than a line, its outline is what one sees."""
+    hue = theme.MEANINGS[kind].colour
+    figure.add_shape(
+        type="rect",
+        x0=columns[0],
+        x1=columns[1],
+        y0=rows[0],
+        y1=rows[1],
+        fillcolor=hue,
+        line={"color": hue, "width": LEAST_PX},
+        layer="below",
+    )
+
+
+# -- two times ----------------------------------------------------------------------------------
+
+
+def two_times(step: Breakdown, large: bool = False) -> go.Figure:
+    """How long a step would take to move its bytes, and to compute; the longer row counts."""
+    rows = [
+        TimelineRow(
+            tr("搬运", "moving"), _two(step.weights.memory_seconds, step.attention.memory_seconds)
+        ),
+        TimelineRow(
+            tr("计算", "computing"),
+            _two(step.weights.compute_seconds, step.attention.compute_seconds),
+        ),
+    ]
+    figure = charts.request_timeline(
+        rows, tr("毫秒", "ms"), large=large, height=240 if large else 158
+    )
+    figure.update_traces(width=0.6)
+    totals = [row.spans[-1].end for row in rows]
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    for number, total in enumerate(totals):
+        text = seconds(total / 1000)
+        figure.add_annotation(
+            x=total,
+            y=number,
+            text=f"<b>{text}</b>" if total == max(totals) else text,
+            showarrow=False,
+            xanchor="left",
+            xshift=6,
+            font_size=size,
+        )
+    figure.update_xaxes(range=[0, max(totals) * 1.18])
+    return figure
+
+
+def _two(with_weights: float, with_kv: float) -> list[Span]:
+    """In milliseconds, one after the other."""
+    first, end = with_weights * 1000, (with_weights + with_kv) * 1000
+    return [Span("weights", 0, first), Span("stored", first, end)]
+
+
+# -- one roofline -------------------------------------------------------------------------------
+
+LEFT, RIGHT = 0.5, 20_000.0  # FLOP per byte, the ends of the axis
+TERA = 1e12
+
+
+def roofline(
+    clock: Roofline, prompt: int, batch: int, context: int, large: bool = False
+) -> go.Figure:
+    """The roof of a GPU, and on it one prefill, a decode step, and the two parts of that.
+
+    Small dots are where the decode step and its weights stood at smaller batches.
+    """
+    sheet = (clock.gpu.ridge, clock.gpu.peak_flops)
+    roofs = [
+        _roof(tr("能达到的", "within reach"), clock.ridge, clock.flops_per_second, "idle"),
+        _roof(tr("数据手册", "data sheet"), *sheet, charts.NEUTRAL, "dot"),
+    ]
+    figure = charts.lines(
+        roofs,
+        tr("每字节运算次数（FLOP/字节）", "FLOP per byte"),
+        pictures.keyed("TFLOP/s", roofs),
+        log_x=True,
+        log_y=True,
+        large=large,
+        name_ends=False,
+        height=312,
+    )
+    low = LEFT * clock.bytes_per_second / TERA
+    high = clock.gpu.peak_flops / TERA
+    figure.update_yaxes(range=np.log10([low, high * 3]).tolist())
+    figure.update_xaxes(range=np.log10([LEFT, RIGHT]).tolist())
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    figure.add_vline(x=clock.ridge, line={"width": 1.5, "color": charts.NEUTRAL, "dash": "dot"})
+    ridge = significant(clock.ridge)
+    figure.add_annotation(
+        x=np.log10(clock.ridge),
+        y=0,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="left",
+        xshift=4,
+        text=tr(f"拐点 {ridge}", f"ridge {ridge}"),
+        showarrow=False,
+        font_size=size,
+    )
+    smaller = [one for one in 2 ** np.arange(11) if one < batch]
+    before = [clock.breakdown(phases.decode(int(one), context)) for one in smaller]
+    now = clock.breakdown(phases.decode(batch, context))
+    whole = clock.breakdown(phases.prefill(prompt)).whole
+    for trail, kind in (
+        ([one.weights for one in before], "weights"),
+        ([one.whole for one in before], "decode"),
+    ):
+        figure.add_trace(_dots(trail, kind, large))
+    for part, kind, symbol, place, name in (
+        (whole, "prefill", "square", "bottom center", tr("预填充", "prefill")),
+        (now.weights, "weights", "triangle-up", "top left", tr("解码：权重", "decode: weights")),
+        (now.whole, "decode", "circle", "bottom right", tr("解码：整步", "decode: whole step")),
+        (
+            now.attention,
+            "stored",
+            "diamond",
+            "bottom right",
+            tr("解码：注意力", "decode: attention"),
+        ),
+    ):
+        figure.add_trace(_point(part, kind, symbol, place, name, large))
+    return figure
+
+
+def _roof(name: str, ridge: float, peak: float, colour: str, dash: charts.Dash = "solid") -> Series:
+    x = [LEFT, ridge, RIGHT]
+    y = [min(each / ridge, 1) * peak / TERA for each in x]
+    return Series(name, x, y, colour, dash)
+
+
+def _reached(part: Part) -> float:
+    """TFLOP/s while it is done."""
+    return part.flops / max(part.compute_seconds, part.memory_seconds) / TERA
+
+
+def _dots(parts: Sequence[Part], kind: str, large: bool) -> go.Scatter:
+    return go.Scatter(
+        x=[part.intensity for part in parts],
+        y=[_reached(part) for part in parts],
+        mode="markers",
+        marker={"size": 9 if large else 6, "color": theme.MEANINGS[kind].colour},
+        opacity=0.6,
+        hoverinfo="skip",
+    )
+
+
+def _point(part: Part, kind: str, symbol: str, place: str, name: str, large: bool) -> go.Scatter:
+    return go.Scatter(
+        x=[part.intensity],
+        y=[_reached(part)],
+        mode="markers+text",
+        text=[f"<b>{name}</b>"],
+        textposition=place,
+        marker={
+            "symbol": symbol,
+            "size": 20 if large else 14,
+            "color": theme.MEANINGS[kind].colour,
+        },
+        cliponaxis=False,
+        hovertemplate=f"{name}: %{{x:,.3~g}} FLOP/B, %{{y:,.3~g}} TFLOP/s<extra></extra>",
+    )
+
+
+# -- along the batch ----------------------------------------------------------------------------
+
+
+def along_the_batch(
+    clock: Roofline,
+    batches: Sequence[int],
+    context: int,
+    chosen: int,
+    fitting: int,
+    large: bool = False,
+) -> go.Figure:
+    """Both times of a decode step for every batch; they cross where it turns compute-bound."""
+    steps = [clock.breakdown(phases.decode(batch, context)).whole for batch in batches]
+    moving = Series(
+        tr("搬运", "moving"), batches, [step.memory_seconds * 1000 for step in steps], "stored"
+    )
+    computing = Series(
+        tr("计算", "computing"),
+        *(batches, [step.compute_seconds * 1000 for step in steps], "decode", "dash"),
+    )
+    figure = charts.lines(
+        [moving, computing],
+        tr("批里的请求数", "requests in the batch"),
+        pictures.keyed(tr("一个解码步（毫秒）", "a decode step (ms)"), [moving, computing]),
+        log_x=True,
+        log_y=True,
+        name_ends=False,
+        large=large,
+        height=200,
+    )
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    if fitting < batches[-1]:
+        figure.add_vrect(
+            x0=max(fitting, 1), x1=batches[-1], fillcolor=charts.NEUTRAL, opacity=0.18, line_width=0
+        )
+        figure.add_annotation(
+            x=np.log10(batches[-1]),
+            xanchor="right",
+            y=0,
+            yref="paper",
+            yanchor="bottom",
+            text=tr("KV 放不下", "KV does not fit"),
+            showarrow=False,
+            font_size=size,
+        )
+    here = steps[list(batches).index(chosen)]
+    longer = max(here.memory_seconds, here.compute_seconds) * 1000
+    return charts.mark_point(figure, chosen, longer, tr("现在", "now"), large)
