@@ -250,9 +250,9 @@ class Chapter:
         given = (key, label, options, start)
         return cast(str, self._control(controls.choose, given, more, controls.known(options)))
 
-    def write(self, label: str, **more: Any) -> str:
+    def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
         """A line of the reader's own words, cut with a message where it is too long."""
-        given = (state.TYPED, label, tiny_model.SAMPLE)
+        given = (state.TYPED, label, start)
         if self.rehearses or self._quoted is not None:
             return cast(str, self._control(controls.line, given, more, controls.writable))
         text, letters = self._control(controls.line, given, more, controls.writable)

@@ -126,8 +126,8 @@ class Rehearsal:
         self.values = at_rest
         return chosen
 
-    def write(self, label: str, **more: Any) -> str:
-        return cast(str, self.values.pop("text", tiny_model.SAMPLE))
+    def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
+        return cast(str, self.values.pop("text", start))
 
     def prove(self, claim: str, text: str | None = None) -> None:
         assert claim in proof.CLAIMS
