@@ -30,7 +30,7 @@ WATCH = """followers => {
   window.updates = followers.map(() => 0);
   const look = (follower) => {
     const element = document.querySelector(follower);
-    return element?.matches(".js-plotly-plot") ? element : element?.innerText;
+    return element?.matches(".js-plotly-plot") ? element : element?.textContent;
   };
   new MutationObserver((changes) => {
     followers.forEach((follower, at) => {

@@ -36,6 +36,7 @@ CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "resp
 
 OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis title
 ROW_PX = 18  # height of one request in the timeline
+LEGEND_LINES = 3.2  # of text that a row of names above a figure takes, with air
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title
 ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
 LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5, 10 in view
@@ -130,6 +131,7 @@ def show(
         figure.update_layout(height=height)
     if fill:
         figure.update_layout(height=None, autosize=True)
+    _leave_room(figure)
     st.plotly_chart(
         figure,
         key=key,
@@ -242,7 +244,6 @@ def request_timeline(
     )
     figure.update_xaxes(rangemode="tozero")
     figure.update_layout(barmode="overlay", showlegend=True, legend=_legend(large))
-    figure.update_layout(margin_t=(LARGE_TEXT_PX if large else TEXT_PX) * 3)
     return figure
 
 
@@ -509,6 +510,36 @@ def _y_axis(large: bool) -> dict[str, object]:
         "nticks": 6,
         "title": {"text": ""},
     }
+
+
+def _leave_room(figure: go.Figure) -> None:
+    """Margins as wide as the words at the axes; Plotly would find them by drawing twice."""
+    layout, size = figure.layout, figure.layout.font.size
+    labels = [label for axis in figure.select_yaxes() for label in _labels(figure, axis)]
+    if labels:
+        left = round(max(text_width(label, size) for label in labels) + size)
+        layout.margin.l = max(layout.margin.l, left)
+    if layout.showlegend and layout.legend.orientation == "h":
+        layout.margin.t = max(layout.margin.t, round(LEGEND_LINES * size))
+    if layout.xaxis.visible is not False:
+        lines = 4.1 if layout.xaxis.title.text else 1.9  # of text: labels, title, air
+        layout.margin.b = max(layout.margin.b, round(lines * size))
+    figure.update_yaxes(automargin=False)
+    figure.update_xaxes(automargin=False)
+
+
+def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
+    """What stands at a vertical axis, or something as wide."""
+    if axis.visible is False or axis.showticklabels is False:
+        return []
+    if axis.ticktext is not None:
+        return axis.ticktext
+    if axis.range is None:  # of bars
+        return [str(name) for trace in figure.data for name in trace.y]
+    low, high = axis.range
+    step = abs(high - low) / axis.nticks
+    decimals = max(0, -math.floor(math.log10(step))) if step else 0
+    return [f"{end:,.{decimals}f}" for end in (low, high)]
 
 
 def _write_above(figure: go.Figure, text: str, y: float, size: int) -> None:

@@ -43,6 +43,14 @@ FAULTS = """() => {
   const html = document.documentElement;
   const wide = Math.max(html.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
   if (wide > 1) found.push(`scrolls sideways by ${wide} px`);
+  for (const svg of main.querySelectorAll('.js-plotly-plot .main-svg')) {
+    const frame = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll('text')) {
+      const box = text.getBoundingClientRect();
+      const isCut = box.left < frame.left - 1 || box.right > frame.right + 1;
+      if (box.width && isCut) found.push(`cut off: ${text.textContent}`);
+    }
+  }
   for (const box of document.querySelectorAll('[data-testid=stException]'))
     found.push('exception: ' + box.innerText.split('\\n').slice(0, 3).join(' '));
   return found;
