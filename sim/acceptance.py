@@ -124,6 +124,10 @@ class Tally:
         """vLLM's mean acceptance length."""
         return self.num_tokens / self.num_rounds
 
+    def speedup(self, draft_cost: float) -> float:
+        """What these rounds gain with a draft whose step costs so much of a target's step."""
+        return self.num_tokens / (self.num_rounds + self.num_proposed * draft_cost)
+
 
 def along(target: Weights, draft: Weights, tokens: Row[int], sampling: Sampling) -> Array:
     """How probably the draft's proposal would be accepted at each place of a text, [num_tokens]."""

@@ -1,0 +1,317 @@
+"""Chapter 10.  Speculative decoding: a small model proposes, the large one checks.
+
+The reader watches a real draft and a real target write on their own text, turns acceptance, draft
+cost and the number of proposals, compares with what has been measured, raises the load until
+speculation makes the server slower, and sees by counting that the target's distribution stays.
+"""
+
+from sim import specs
+from sim.acceptance import Tally, UnderLoad, best_num_proposed, expected_tokens, speedup
+from sim.cost import Roofline
+from sim.kv import sizes
+from ui import lesson, predict, speculation, speculation_notes, tiny_model
+from ui.lesson import Card, tr
+from ui.numbers import count, percent, plain, seconds, significant
+
+TEXT = "Continuous batching 连续批处理每一步都"
+SEED = 15
+NUM_PROPOSED = (1, 2, 3, 4, 6, 8)
+TEMPERATURES = {"0": "0", "0.7": "0.7", "1": "1"}
+SAID = 3  # accepted in the question, of
+ASKED = 4
+
+OTHER_TEXTS = {
+    "poem": "床前明月光，疑是地上霜。举头望明月，低头思故乡。",
+    "play": "To be, or not to be, that is the question: whether 'tis nobler in the mind to suffer",
+    "code": "def speculate(target, draft, tokens):\n    for i in range(4):\n        print(i)",
+    "copy": "A A A A A A A A A A A A A A A A A A A A A A A A",
+}
+COURSE = "连续批处理每一步都重新决定批里有谁：完成的立刻离开，等待的立刻补上。"
+
+MODEL = specs.MODELS["Llama-3.1-8B"]
+GPUS = {name: name for name in ("RTX 4090", "A100 80G SXM", "H100 SXM")}
+BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512)
+CONTEXTS = (256, 512, 1_024, 2_048, 4_096)
+LARGEST_BATCH = 512
+LOADS: dict[str, dict[str, object]] = {
+    "load_turns": {"batch": 192},
+    "load_small_gpu": {"gpu": "RTX 4090", "context": 256, "batch": 96},
+    "load_long": {"context": 4096, "batch": 64},
+    "load_greedy_k": {"k": 8, "batch": 96},
+}
+TEXTS: dict[str, dict[str, object]] = {
+    "hook_english": {"text": "Sampling follows prefill at once;", "seed": 2},
+    "hook_greedy": {"temperature": "0"},
+    "hook_foreign": {"text": "🙂 مرحبا <b>1 + 1 =</b>"},
+}
+
+chapter = lesson.open(__file__)
+TOKENS = tr("token", "tokens")
+
+
+def choose_text() -> str:
+    text = chapter.write(tr("接着这段文字往下写", "Go on from this text"), start=TEXT)
+    chapter.problem(speculation_notes.left_out(tiny_model.left_out(text)))
+    return text
+
+
+def choose_temperature() -> float:
+    label = tr("温度", "Temperature")
+    return float(chapter.choose("temperature", label, TEMPERATURES, start="0.7"))
+
+
+def choose_k(live: bool = False) -> int:
+    label = tr("每轮提议 k", "Proposals k")
+    return int(chapter.pick("k", label, NUM_PROPOSED, start=ASKED, live=live))
+
+
+@chapter.act("hook", tr("试稿", "A draft"))
+def hook() -> None:
+    chapter.say("hook")
+    text = choose_text()
+    num_proposed = choose_k()
+    temperature = choose_temperature()
+    seed = int(chapter.slide("seed", tr("随机种子", "Seed"), 0, 50, start=SEED, advanced=True))
+    rounds = speculation.rounds(text, num_proposed, temperature, seed)
+    tally = Tally.of(rounds)
+
+    guess = chapter.predict(
+        "abcd",
+        chapter.words("hook_question"),
+        predict.Value(0, 8, TOKENS, truth=Tally(1, ASKED, SAID).num_tokens),
+        outcome=chapter.words("hook_outcome"),
+    )
+    chapter.cards(
+        [
+            Card(tr("target 前向次数", "Passes of the target"), count(tally.num_rounds)),
+            Card(tr("写出的 token", "Tokens written"), count(tally.num_tokens)),
+            Card(tr("每次前向", "Per pass"), significant(tally.tokens_per_round)),
+            Card(
+                tr("接受 ÷ 提议", "Accepted ÷ proposed"),
+                percent(tally.acceptance_rate),
+                f"{tally.num_accepted} ÷ {tally.num_proposed}",
+            ),
+        ]
+    )
+    alt = tr(
+        "逐步播放：draft 提议的 token、target 的判定、两边的概率条",
+        "Step by step: tokens that the draft proposes, what becomes of them, both probabilities",
+    )
+    chapter.play(speculation.as_tape(text, rounds, alt), "tape")
+    chapter.leaves_out("hook_leaves_out")
+    chapter.say("hook_result", after=guess)
+    chapter.presets(TEXTS)
+
+
+@chapter.act("worth", tr("划算吗", "Is it worth it"))
+def worth() -> None:
+    chapter.say("worth")
+    label = tr("接受率 a", "Acceptance a")
+    a = chapter.slide("a", label, 0.0, 0.99, start=0.7, step=0.01, live=True)
+    num_proposed = choose_k(live=True)
+    label = tr("draft 一步的代价 c", "Cost c of a draft step")
+    cost = chapter.slide("cost", label, 0.0, 0.5, start=0.1, step=0.01, live=True)
+    best = best_num_proposed(a, cost, speculation.MOST_PROPOSED)
+    tokens, gain = expected_tokens(a, num_proposed), speedup(a, num_proposed, cost)
+    chapter.cards(
+        [
+            Card(tr("每轮的 token", "Tokens per round"), significant(tokens)),
+            Card(tr("加速比", "Speed-up"), f"{significant(gain)}×"),
+            Card(tr("最好的 k", "Best k"), count(best)),
+            Card(tr("这时的加速比", "Speed-up there"), f"{significant(speedup(a, best, cost))}×"),
+        ]
+    )
+    chapter.draw(
+        speculation.speedup_over_k(a, cost, num_proposed, best, large=chapter.large),
+        "speedup",
+        alt=tr(
+            "加速比随每轮提议数先升后降；虚线是不花时间的 draft",
+            "The speed-up rises with the proposals and then falls; dashed: a draft that is free",
+        ),
+    )
+    chapter.draw(
+        speculation.tokens_over_acceptance(a, num_proposed, large=chapter.large),
+        "tokens",
+        alt=tr(
+            "每轮产出的 token 随接受率上升：公式的曲线和抽签模拟的点",
+            "Tokens per round rise with acceptance: the formula's curve and points drawn by lot",
+        ),
+    )
+    chapter.leaves_out("worth_leaves_out", rounds=count(speculation.NUM_ROUNDS))
+    chapter.say(
+        "worth_none" if best == 0 else "worth_result",
+        a=plain(a),
+        k=num_proposed,
+        cost=plain(cost),
+        tokens=significant(tokens),
+        gain=significant(gain),
+        best=best,
+    )
+    chapter.explain("worth_formula", a=plain(a), k=num_proposed, cost=plain(cost),
+                    tokens=significant(tokens), gain=significant(gain))  # fmt: skip
+    chapter.presets(
+        {
+            "worth_high": {"a": 0.95, "cost": 0.3, "k": 8},
+            "worth_many": {"a": 0.5, "cost": 0.05, "k": 8},
+            "worth_free": {"a": 0.5, "cost": 0, "k": 8},
+        }
+    )
+
+
+@chapter.act("measured", tr("量出来的", "As measured"))
+def measured() -> None:
+    chapter.say("measured")
+    text = choose_text()
+    temperature = choose_temperature()
+    names = {
+        "poem": tr("唐诗", "a Chinese poem"),
+        "play": tr("莎士比亚", "Shakespeare"),
+        "code": tr("代码", "code"),
+        "copy": tr("重复的 A", "A A A A ..."),
+    }
+    texts = {
+        tr("本课程", "this course"): COURSE,
+        **{names[code]: other for code, other in OTHER_TEXTS.items()},
+        tr("你的文字", "your text"): text,
+    }
+    shares = {
+        name: speculation.mean_acceptance(each, temperature) for name, each in texts.items()
+    }
+    rounds = speculation.rounds(text, ASKED, temperature, SEED)
+    tally, cost = Tally.of(rounds), speculation.draft_cost()
+    chapter.cards(
+        [
+            Card(tr("你的文字：a", "Your text: a"), percent(shares[tr("你的文字", "your text")])),
+            Card(tr("每轮的 token", "Tokens per round"), significant(tally.tokens_per_round)),
+            Card(tr("draft 的代价 c", "Cost of the draft, c"), significant(cost)),
+            Card(tr("加速比", "Speed-up"), f"{significant(tally.speedup(cost))}×"),
+        ]
+    )
+    chapter.draw(
+        speculation.by_text(shares, large=chapter.large),
+        "texts",
+        alt=tr("同一对模型在各种文字上的接受率", "Acceptance of the same two models by kind of text"),
+    )
+    chapter.draw(
+        speculation.published(large=chapter.large),
+        "published",
+        alt=tr(
+            "论文里的十二次实测：加速比与公式给出的每轮 token 数",
+            "Twelve measurements of the paper: speed-up against tokens per round by the formula",
+        ),
+    )
+    chapter.leaves_out("measured_leaves_out", "measured", "Leviathan et al. 2023")
+    chapter.say(
+        "measured_result",
+        course=percent(shares[tr("本课程", "this course")]),
+        code=percent(shares[names["code"]]),
+        cost=significant(cost),
+        gain=significant(tally.speedup(cost)),
+    )
+    chapter.say("measured_paper")
+
+
+@chapter.act("load", tr("忙起来", "Under load"))
+def load() -> None:
+    chapter.say("load")
+    label = tr("批大小", "Batch")
+    batch = int(chapter.pick("batch", label, BATCHES, start=16, live=True))
+    num_proposed = choose_k(live=True)
+    label = tr("接受率 a", "Acceptance a")
+    a = chapter.slide("a", label, 0.0, 0.99, start=0.7, step=0.01, live=True)
+    label = tr("每个请求的上文", "Context of each")
+    context = int(chapter.pick("context", label, CONTEXTS, start=512, unit=TOKENS, live=True))
+    label = tr("draft 一步的代价 c", "Cost c of a draft step")
+    cost = chapter.slide("cost", label, 0.0, 0.5, start=0.1, step=0.01, advanced=True)
+    gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
+    fitting = min(sizes.Division(MODEL, gpu).num_requests(context), LARGEST_BATCH)
+    batches = [each for each in BATCHES if each <= fitting]
+    batch = min(batch, batches[-1])
+    here = UnderLoad(Roofline(MODEL, gpu), context, num_proposed, cost)
+    turns = here.first_batch_that_loses(a, fitting)
+    chapter.cards(
+        [
+            Card(tr("普通一步", "Plain step"), seconds(here.plain_seconds(batch))),
+            Card(tr("投机一轮", "Round"), seconds(here.round_seconds(batch))),
+            Card(tr("加速比", "Speed-up"), f"{significant(here.speedup(a, batch))}×"),
+            Card(
+                tr("从这里起更慢", "Slower from"),
+                speculation_notes.batch_or_none(turns),
+            ),
+        ]
+    )
+    chapter.draw(
+        speculation.speedup_over_batch(here, a, batch, batches, large=chapter.large),
+        "gain",
+        alt=tr(
+            "加速比随批大小下降，降到 1 以下就比不投机更慢",
+            "The speed-up falls with the batch; below 1 plain decoding is faster",
+        ),
+    )
+    chapter.draw(
+        speculation.steps_over_batch(here, batch, batches, large=chapter.large),
+        "steps",
+        alt=tr(
+            "普通一步、一次验证、整轮各要多久，随批大小",
+            "How long a plain step, a verification and a round take, by batch",
+        ),
+    )
+    chapter.leaves_out("load_leaves_out", model=MODEL.name, gpu=gpu.name, fitting=count(fitting))
+    chapter.say(
+        "load_result",
+        batch=count(batch),
+        rows=speculation_notes.product(num_proposed, batch),
+        plain=seconds(here.plain_seconds(batch)),
+        verify=seconds(here.verify_seconds(batch)),
+        round=seconds(here.round_seconds(batch)),
+        gain=significant(here.speedup(a, batch)),
+    )
+    if turns is None:
+        chapter.say("load_never", fitting=count(fitting))
+    else:
+        chapter.say("load_slower", turns=count(turns))
+    chapter.say("load_cure")
+    chapter.presets(LOADS)
+    chapter.say("load_others")
+    chapter.flags()
+
+
+@chapter.act("proof", tr("分布没变", "The same distribution"), deeper=True)
+def proof() -> None:
+    chapter.say("proof", draws=count(speculation.NUM_DRAWS))
+    text = choose_text()
+    seed = int(chapter.slide("draw", tr("换一批抽签", "Another series of draws"), 0, 20, start=0))
+    before, right, wrong = speculation.both_rules(text, 1.0, seed)
+    chapter.cards(
+        [
+            Card(tr("对的规则：p 值", "Right rule: p-value"), significant(right.p_value, 2)),
+            Card(tr("错的规则：p 值", "Wrong rule: p-value"), speculation_notes.tiny(wrong.p_value)),
+        ]
+    )
+    chapter.draw(
+        speculation.counted(right, wrong, large=chapter.large),
+        "counted",
+        alt=tr(
+            "每个 token 应有的次数、两种规则抽到的次数",
+            "How often each token should come, and how often it came by either rule",
+        ),
+    )
+    chapter.leaves_out("proof_leaves_out", draws=count(speculation.NUM_DRAWS))
+    chapter.say(
+        "proof_result",
+        before=speculation_notes.in_markdown(before),
+        right=significant(right.p_value, 2),
+        wrong=speculation_notes.tiny(wrong.p_value),
+    )
+    chapter.prove("greedy_speculation", text)
+    chapter.prove("sampled_speculation", text)
+    chapter.explain("proof_why")
+
+
+@chapter.act("check", tr("自测", "Self-check"))
+def check() -> None:
+    chapter.say("check")
+    chapter.quiz()
+
+
+chapter.show()
