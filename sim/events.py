@@ -65,6 +65,13 @@ class PoolFull:
 
 
 @dataclass(frozen=True)
+class Compacted:
+    """All runs of contiguous memory were pushed together; so many tokens had to be copied."""
+
+    num_tokens: int
+
+
+@dataclass(frozen=True)
 class Preempted:
     """The newest running request gave its blocks back and starts again from its tokens."""
 
@@ -94,6 +101,7 @@ Event = (
     | BlockFull
     | Evicted
     | PoolFull
+    | Compacted
     | Preempted
     | Finished
     | Released
@@ -136,3 +144,30 @@ class NodeEvicted:
 
 
 TreeEvent = PrefixHit | NodeSplit | NodeInserted | NodeEvicted
+
+
+# -- among answers that were forked --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forked:
+    """`child` goes on from all that `parent` has; nothing is copied."""
+
+    parent_id: int
+    child_id: int
+
+
+@dataclass(frozen=True)
+class CopiedOnWrite:
+    """A shared block was not full: before the write its tokens were copied to a block of one's own.
+
+    `num_tokens`: so many.
+    """
+
+    sequence_id: int
+    shared_block: int
+    own_block: int
+    num_tokens: int
+
+
+ForkEvent = Forked | CopiedOnWrite

@@ -113,14 +113,20 @@ function wirePicture(player, canvas) {
   };
   const slide = (event) => {
     const position = player.painter.positionAt(player.layout, player.frames, player.moment, here(event)[0]);
-    slideTo(player.clock, firstFrom(player.clock.ticks, position));
+    if (position !== null) slideTo(player.clock, firstFrom(player.clock.ticks, position));
+  };
+  const choose = (event) => {
+    const { painter, layout, frames, moment } = player;
+    if (painter.choiceAt) player.choose(painter.choiceAt(layout, frames, moment, ...here(event)));
   };
   canvas.onpointerdown = (event) => {
     if (event.button) return;
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, event.clientX);
     showTip(player, null);
-    if (fingers.size === 1) slide(event);
+    if (fingers.size > 1) return;
+    choose(event);
+    slide(event);
   };
   canvas.onpointermove = (event) => {
     if (!fingers.has(event.pointerId)) return tip(event);
@@ -152,6 +158,11 @@ function wirePictureKeys(player, canvas) {
   canvas.onkeydown = (event) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (event.key === "Escape") showTip(player, null);
+    if (by && player.painter.choices) {
+      event.preventDefault();
+      const { choices, chosen } = player;
+      return player.choose(choices.at((choices.indexOf(chosen) + by) % choices.length));
+    }
     if (!by || !player.painter.spotInLane) return;
     event.preventDefault();
     player.lane = Math.min(Math.max(player.lane + by, 0), player.frames.lanes.length - 1);

@@ -11,8 +11,9 @@
 //   positionAt(layout, frames, moment, x)    the position under the pointer
 //   spotAt(layout, frames, moment, x, y)     what is under the pointer, in words and with its place, or null
 //   columns(frames)  cells(frames, step)     the same as a table
-// and, if it has lanes, spotInLane(layout, frames, moment, lane).  A moment is { step, now, view }: the frame, the position
-// of the clock, the part of the axis in sight.
+// and, if it has lanes, spotInLane(layout, frames, moment, lane); if the reader can choose one of its things by name,
+// choices(frames, step) and choiceAt(layout, frames, moment, x, y).  A moment is { step, now, view, chosen }: the frame, the
+// position of the clock, the part of the axis in sight, the name that is chosen.  Without an axis `positionAt` is null.
 
 import { SPEEDS } from "./clock.js";
 import { decodeFrames } from "./decode.js";
@@ -153,7 +154,22 @@ class Player {
   }
 
   get moment() {
-    return { step: this.clock.stepOf(this), now: this.clock.now, view: this.clock.view };
+    return { step: this.clock.stepOf(this), now: this.clock.now, view: this.clock.view, chosen: this.chosen };
+  }
+
+  // What the reader wished for, as long as it is there; else the first thing that is.
+  get chosen() {
+    const open = this.choices;
+    return open.includes(this.wish) ? this.wish : open[0];
+  }
+
+  get choices() {
+    return this.painter.choices?.(this.frames, this.clock.stepOf(this)) ?? [];
+  }
+
+  choose(name) {
+    this.wish = name ?? this.wish;
+    this.draw();
   }
 
   word(name, values = {}) {
@@ -211,7 +227,7 @@ class Player {
     root.classList.toggle("zooms", zooms);
     if (this.noticed) find(".notice").textContent = this.word(this.noticed.name, this.noticed.values);
     this.canvas.setAttribute("aria-label", this.frames.alt);
-    if (this.painter.spotInLane) this.canvas.tabIndex = 0;
+    if (this.painter.spotInLane || this.painter.choices) this.canvas.tabIndex = 0;
     this.table.setAttribute("aria-label", words.table_label);
     find(".thinned").hidden = !this.data.at;
     find(".thinned").textContent = this.data.at
@@ -249,6 +265,7 @@ class Player {
       zoom: clock.zoom,
       playing: clock.playing,
       rate: clock.rate,
+      chosen: this.chosen ?? "",
     });
     SHARED.stood.set(data.key, { step: clock.number, serial: data.start.serial });
   }

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sim.errors import require
-from sim.events import Event
+from sim.events import Compacted, Event
 from sim.request import Sequence
 
 Reservation = Literal["model_limit", "power_of_two", "exact"]
@@ -30,7 +30,8 @@ class Contiguous:
 
     `reservation`: what a request of n tokens (prompt + answer) gets: the model's limit, the next
     power of two, or n, as if somebody knew it.  `fit`: the lowest hole that is large enough, or
-    the smallest.  A request longer than `max_model_len` is never held.
+    the smallest.  With `compacts` all runs are pushed together when only the holes are too small;
+    the copying takes no time here.  A request longer than `max_model_len` is never held.
 
     Raises:
         SimError: `too_few_slots`, `max_model_len_below_one`, `unknown_reservation`, `unknown_fit`.
@@ -40,6 +41,7 @@ class Contiguous:
     reservation: Reservation = "model_limit"
     fit: Fit = "first"
     max_model_len: int = 2048
+    compacts: bool = False
 
     def __post_init__(self) -> None:
         require(self.num_slots >= 1, "too_few_slots", num_slots=self.num_slots)
@@ -169,9 +171,14 @@ class ContiguousMemory:
         held = self.block_tables.get(sequence.id)
         if held is not None:
             return num_tokens <= len(held)
+        if not self.can_ever_hold(sequence.max_tokens):
+            return False
         num_slots = self.num_blocks_for(sequence.max_tokens)
         hole = self.hole_for(num_slots)
-        if hole is None or not self.can_ever_hold(sequence.max_tokens):
+        if hole is None and self.settings.compacts and num_slots <= self._num_free:
+            self.events.append(Compacted(self.compact()))
+            hole = self.hole_for(num_slots)
+        if hole is None:
             return False
         self.block_tables[sequence.id] = hole[:num_slots]
         self._sequences[sequence.id] = sequence

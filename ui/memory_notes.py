@@ -1,0 +1,155 @@
+"""What happens to KV memory in a step, in one sentence: who gets what, who waits and why.
+
+Two ways of speaking: of contiguous memory in sizes and holes, of paged memory in blocks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from sim import events
+from sim.engine import Step
+from ui.language import tr
+from ui.notes import names
+
+Table = Mapping[int, Sequence[int]]
+Size = Callable[[float], str]  # slots in words
+Kind = TypeVar("Kind")
+
+
+def of_holes(
+    step: Step, table: Table, waiting: Sequence[tuple[int, int]], free: int, hole: int, size: Size
+) -> str:
+    """Contiguous: `table` has the slots of each request, `waiting` who asks for how many.
+
+    `free` slots in all, `hole` in the largest piece.
+    """
+    parts = []
+    for event in step.events:
+        match event:
+            case events.Compacted():
+                copied = size(event.num_tokens)
+                parts.append(
+                    tr(
+                        f"先把各段挪到一起，搬了 {copied}",
+                        f"first all runs are pushed together: {copied} copied",
+                    )
+                )
+            case events.Admitted():
+                who, much = names([event.request_id]), size(len(table[event.request_id]))
+                parts.append(tr(f"{who} 得到连续的 {much}", f"{who} gets {much} in one piece"))
+    for who, slots in waiting[:1]:
+        letter, much = names([who]), size(slots)
+        parts.append(
+            tr(
+                f"{letter} 要连续的 {much}；空闲一共 {size(free)}，最大的空洞只有 {size(hole)}，"
+                "只好等",
+                f"{letter} needs {much} in one piece; {size(free)} are free, but the largest hole "
+                f"has {size(hole)}, so it waits",
+            )
+        )
+    return _sentence([*parts, *_done(step, table, size)] or [_writing(step)])
+
+
+def of_blocks(step: Step, table: Table, before: Table, first: int) -> str:
+    """Paged: `table` has the blocks of each request in this step and `before` it, as counted from
+    0; they are called from `first` on."""
+    parts = [_preempted(event) for event in _all(step, events.Preempted)]
+    parts += [_joined(event, len(table[event.request_id])) for event in _all(step, events.Admitted)]
+    newcomers = {event.request_id for event in _all(step, events.Admitted)}
+    for who, blocks in table.items():
+        taken = blocks[len(before.get(who, ())) :]
+        if taken and who not in newcomers:
+            numbers = _numbers(taken, first)
+            parts.append(tr(f"{names([who])} 拿到{numbers}", f"{names([who])} takes {numbers}"))
+    evicted = [event.block_id - 1 for event in _all(step, events.Evicted)]
+    if evicted:
+        numbers = _numbers(evicted, first)
+        parts.append(
+            tr(
+                f"{numbers}里的旧内容被覆盖",
+                f"what {numbers} still held is overwritten",
+            )
+        )
+    if not parts and step.waiting:
+        who = names(step.waiting)
+        parts.append(tr(f"{who} 排队等块", f"waiting for blocks: {who}"))
+    for who in step.finished:
+        numbers = _numbers(table[who], first)
+        parts.append(
+            tr(f"{names([who])} 写完，归还{numbers}", f"{names([who])} is done: {numbers} go back")
+        )
+    return _sentence(parts or [_writing(step)])
+
+
+def kinds(step: Step, known: set[int]) -> tuple[str, ...]:
+    """Where a player stops: who comes, finds no room (once), is thrown out, is done.
+
+    `known`: who was refused before; those of this step are added.
+    """
+    refused = {event.request_id for event in _all(step, events.PoolFull)} & set(step.waiting)
+    happened = {
+        "admitted": bool(_all(step, events.Admitted)),
+        "pool_full": bool(refused - known),
+        "preempted": bool(_all(step, events.Preempted)),
+        "finished": bool(step.finished),
+    }
+    known |= refused
+    return tuple(kind for kind, has_happened in happened.items() if has_happened)
+
+
+# -- inside -----------------------------------------------------------------------------------
+
+
+def _preempted(event: events.Preempted) -> str:
+    who = names([event.request_id])
+    return tr(
+        f"块用完了：最后进来的 {who} 被抢占，{event.lost_tokens} 个 token 的 KV 作废，"
+        "写出的文字还在",
+        f"no block is left: {who}, the newest, is preempted; the KV of {event.lost_tokens} tokens "
+        "is dropped, the text stays",
+    )
+
+
+def _joined(event: events.Admitted, num_blocks: int) -> str:
+    who, hit = names([event.request_id]), event.hit_tokens
+    if not event.resumed:
+        return tr(
+            f"{who} 加入，先拿 {num_blocks} 块",
+            f"{who} joins with {num_blocks} {'block' if num_blocks == 1 else 'blocks'}",
+        )
+    return tr(
+        f"{who} 回来了：{hit} 个 token 的 KV 还在缓存里，其余重算",
+        f"{who} is back: the KV of {hit} tokens is still in the cache, the rest is computed again",
+    )
+
+
+def _numbers(blocks: Sequence[int], first: int) -> str:
+    listed = [str(block + first) for block in blocks]
+    joined = tr("、", ", ").join(listed)
+    return tr(f"块 {joined} ", f"{'block' if len(listed) == 1 else 'blocks'} {joined}")
+
+
+def _done(step: Step, table: Table, size: Size) -> list[str]:
+    return [
+        tr(
+            f"{names([who])} 写完，归还 {size(len(table[who]))}",
+            f"{names([who])} is done and gives {size(len(table[who]))} back",
+        )
+        for who in step.finished
+    ]
+
+
+def _writing(step: Step) -> str:
+    who = names(work.request_id for work in step.work)
+    if len(step.work) == 1:
+        return tr(f"{who} 写 1 个 token", f"{who} writes one token")
+    return tr(f"{who} 各写 1 个 token", f"{who} write one token each")
+
+
+def _all(step: Step, kind: type[Kind]) -> list[Kind]:
+    return [event for event in step.events if isinstance(event, kind)]
+
+
+def _sentence(parts: Sequence[str]) -> str:
+    said = "; ".join(parts)
+    return tr("；".join(parts) + "。", said[0].upper() + said[1:] + ".")
