@@ -7,9 +7,12 @@ Reading order; imports point up this list, never back:
     request      one request, and how far it has come
     workload     who asks, when, for how much
     prompts      who says what: whatever begins alike is shared
+    tenants      what one user can find out about another, and the salt against it
     traces       who asked: recorded traffic, from a file
     events       what happened in a step, as typed facts
     kv           who owns which memory
+    tree_server  a queue before a radix tree: who looks up, locks, computes, evicts
+    caches       the same requests through hashed blocks and through the tree
     scheduler    who goes next
     cost         how long a step takes
     phases       prefill and decode: two shapes of work, and where the bottleneck changes
@@ -18,6 +21,7 @@ Reading order; imports point up this list, never back:
     growth       whose KV lies on the GPU, step by step
     stations     one request from arrival to text, with what the host does around the engine
     metrics      TTFT, ITL, TPOT, throughput, goodput; over time
+    replicas     several servers behind a router, each with its own cache
     streaming    what a client measures: messages, and what each tool calls ITL and TPOT
     stalls       what a prefill costs those who decode beside it
     sweep        one knob through many values, where the knee is, where a difference changes sign

@@ -5,7 +5,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from sim import engine, metrics, slots, stalls
+from sim import engine, metrics, slots, stalls, tree_server
+from sim.prompts import Prompt
 from sim.request import Request
 from sim.sweep import Point
 from sim.workload import Workload
@@ -86,3 +87,17 @@ def grid(setup: engine.Setup, tick_seconds: float) -> slots.SlotGrid:
 def by_prompt(setup: engine.Setup, longest_short: int) -> tuple[stalls.Latencies, stalls.Latencies]:
     """TTFT and ITL of the requests with short prompts, and of those with long ones."""
     return stalls.by_prompt(run(setup), longest_short)
+
+
+@lru_cache(maxsize=KEPT)
+def tree(
+    prompts: tuple[Prompt, ...], num_slots: int, order: tree_server.Order
+) -> tree_server.Served:
+    """Every step of a server with a radix tree."""
+    return tree_server.serve(prompts, num_slots, order)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def tree_hits(prompts: tuple[Prompt, ...], num_slots: int, order: tree_server.Order) -> int:
+    """Prompt tokens that such a server finds."""
+    return tree_server.serve(prompts, num_slots, order).num_hit_tokens

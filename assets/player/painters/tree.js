@@ -1,0 +1,277 @@
+// The radix tree: bars of tokens from the root rightwards, a lane for each way through it.  A bar stands where its tokens
+// stand, so a node that is split stays where it is.
+//
+// `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
+
+import { lastUpTo } from "../clock.js";
+import { expandChanges } from "../decode.js";
+import { paintLabel, paintSpan } from "../patterns.js";
+import { fill } from "../words.js";
+
+const WORD_AIR = 9; // px beside a word
+const TRUNK = 16; // px left of the tree, for the root
+const LEAST_WORD = 9; // px; a narrower cell shows no letter of its word
+
+// --- data ----------------------------------------------------------------------------------------------------------
+
+export function decode({ picture, texts, times }, { numSteps, numbers }) {
+  const moments = picture.moments.map((moment) => ({ ...moment, bars: moment.bars.map(barOf) }));
+  const end = Math.max(numbers.at(-1), 1);
+  const said = expandChanges(times, numSteps);
+  return {
+    moments,
+    lanes: texts.lanes,
+    requests: picture.requests,
+    slots: picture.slots,
+    positions: numbers,
+    end,
+    axis: { end, gap: 1 },
+    timeText: (number) => said[lastUpTo(numbers, number)],
+  };
+}
+
+function barOf([lane, start, end, state, parentLane, locks, rank]) {
+  return { lane, start, end, state, parentLane, locks, rank };
+}
+
+export function numRows(frames) {
+  return 2 * frames.lanes.length + 2;
+}
+
+export function statesThatOccur(frames) {
+  const seen = new Set(frames.moments.flatMap((moment) => moment.bars.map((bar) => bar.state)));
+  return [...seen].sort((a, b) => a - b);
+}
+
+// --- places --------------------------------------------------------------------------------------------------------
+
+// Everything's place in CSS pixels.  `edges[lane][i]`: where token i of a lane begins; equal beginnings stand at equal places.
+export function layout(frames, { width, room, size, widthOf }) {
+  const header = Math.round(size * 1.7);
+  const gauge = Math.round(size * 0.85);
+  const top = header + gauge + Math.round(size * 0.7);
+  const left = TRUNK;
+  const reserve = widthOf(fill(frames.words.rank, { n: 9 })) + 14; // right of the leaves
+  const wanted = frames.lanes.map((words) => sums(words.map((word) => widthOf(word) + WORD_AIR)));
+  const longest = Math.max(...wanted.map((edges) => edges.at(-1)));
+  const scale = Math.min(1, (width - left - reserve) / longest);
+  const edges = wanted.map((each) => each.map((edge) => left + edge * scale));
+  const fits = Math.floor((room - top) / frames.lanes.length);
+  const laneHeight = Math.min(Math.max(fits, Math.round(size * 2.3)), Math.round(size * 3.4));
+  const badge = Math.round(size * 1.1); // above a bar
+  const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
+  const height = top + frames.lanes.length * laneHeight + 4;
+  const scrub = { from: 8, span: width - 16 };
+  return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size, scrub };
+}
+
+function sums(widths) {
+  const ends = [0];
+  for (const width of widths) ends.push(ends.at(-1) + width);
+  return ends;
+}
+
+const yOf = ({ top, laneHeight, badge }, lane) => top + lane * laneHeight + badge;
+
+function boxOf(place, { lane, start, end }) {
+  const x = place.edges[lane][start];
+  return { x, y: yOf(place, lane), width: place.edges[lane][end] - x - 2, height: place.barHeight };
+}
+
+// A place in the picture is no moment: pointing changes nothing.
+export function positionAt(place, frames, { step }) {
+  return frames.positions[step];
+}
+
+export function spotAt(place, frames, { step }, x, y) {
+  const inside = (bar) => {
+    const box = boxOf(place, bar);
+    return x >= box.x && x < box.x + box.width + 2 && y >= box.y - place.badge && y < box.y + box.height;
+  };
+  const bar = frames.moments[step].bars.find(inside);
+  return bar ? { text: inWords(frames, bar), ...boxOf(place, bar) } : null;
+}
+
+// For the keyboard: all of a lane.
+export function spotInLane(place, frames, { step }, lane) {
+  const bars = frames.moments[step].bars.filter((bar) => bar.lane === lane);
+  const text = bars.map((bar) => inWords(frames, bar)).join("\n") || frames.words.empty;
+  return { text, x: place.left, y: yOf(place, lane), height: place.barHeight };
+}
+
+function inWords(frames, bar) {
+  const { words, lanes, states } = frames;
+  const parts = [fill(words.tokens, { n: bar.end - bar.start }), states[bar.state].label];
+  if (bar.locks) parts.push(fill(words.locks, { n: bar.locks }));
+  if (bar.rank) parts.push(fill(words.rank, { n: bar.rank }));
+  return `${lanes[bar.lane].slice(bar.start, bar.end).join(" ")}\n${parts.join(" · ")}`;
+}
+
+// --- as a table ----------------------------------------------------------------------------------------------------
+
+export function columns({ words }) {
+  return [words.column_tree, words.column_queue];
+}
+
+export function cells(frames, step) {
+  const { words, requests } = frames;
+  const moment = frames.moments[step];
+  const tree = moment.bars.map((bar) => inWords(frames, bar).replace("\n", " · ")).join("\n") || words.empty;
+  const named = (who) => who.map((number) => requests[number]).join(" ") || words.nobody;
+  const used = fill(words.slots, { used: moment.locked + moment.evictable, total: frames.slots });
+  return [tree, `${words.running}: ${named(moment.running)}\n${words.waiting}: ${named(moment.waiting)}\n${used}`];
+}
+
+// --- the picture ---------------------------------------------------------------------------------------------------
+
+export function paint(c, frames, { step }, place, look) {
+  c.clearRect(0, 0, place.width, place.height);
+  c.textBaseline = "middle";
+  const moment = frames.moments[step];
+  paintHeader(c, frames, moment, place, look);
+  paintGauge(c, frames, moment, place, look);
+  paintBranches(c, moment, place, look);
+  const follows = (bar) => moment.bars.some((other) => other.lane === bar.lane && other.start === bar.end);
+  for (const bar of moment.bars) paintBar(c, frames, bar, follows(bar), place, look);
+  for (const bar of moment.bars) paintLocks(c, bar, place, look);
+  for (const [lane, end, who] of moment.owners) {
+    const x = place.edges[lane][end] + 3;
+    paintChip(c, frames.requests[who], x, yOf(place, lane) + place.barHeight / 2, place.size, look);
+  }
+}
+
+function paintHeader(c, frames, moment, place, look) {
+  const { words, requests, slots } = frames;
+  const y = place.header / 2;
+  const used = fill(words.slots, { used: moment.locked + moment.evictable, total: slots });
+  const right = place.width - look.widthOf(used) - 16;
+  write(c, used, place.width - 2, y, look, { align: "right" });
+  let x = 0;
+  for (const name of ["running", "waiting"]) {
+    write(c, words[name], x, y, look, { ink: look.muted });
+    x += look.widthOf(words[name]) + 6;
+    const who = moment[name];
+    for (let index = 0; index < who.length; index++) {
+      const step = chipWidth(requests[who[index]], place.size, look) + 4;
+      if (x + step > right) {
+        write(c, `+${who.length - index}`, x, y, look, { ink: look.muted });
+        x += look.widthOf("+0");
+        break;
+      }
+      paintChip(c, requests[who[index]], x, y, place.size, look);
+      x += step;
+    }
+    if (!who.length) {
+      write(c, words.nobody, x, y, look, { ink: look.muted });
+      x += look.widthOf(words.nobody);
+    }
+    x += 14;
+  }
+}
+
+function paintGauge(c, frames, moment, place, look) {
+  const y = place.header;
+  const scale = (place.width - 2) / frames.slots;
+  const locked = moment.locked * scale;
+  const evictable = moment.evictable * scale;
+  c.fillStyle = look.track;
+  c.fillRect(0, y, place.width - 2, place.gauge);
+  const [lockedState, evictableState] = ["locked", "evictable"].map((name) => look.states.find((state) => state.name === name));
+  if (locked) paintSpan(c, lockedState, 0, y, locked, place.gauge, [0, 0], look);
+  if (evictable) paintSpan(c, evictableState, locked, y, evictable, place.gauge, [0, 0], look);
+  c.fillStyle = look.muted;
+  c.fillRect(place.width - 2, y - 2, 2, place.gauge + 4); // the end of the slots
+}
+
+// From the root, and from the end of a parent down to a child in a lane of its own.
+function paintBranches(c, { bars }, place, look) {
+  c.fillStyle = look.muted;
+  const middle = (lane) => yOf(place, lane) + place.barHeight / 2;
+  const roots = bars.filter((bar) => bar.parentLane < 0);
+  for (const bar of bars) {
+    const fromRoot = bar.parentLane < 0;
+    if (!fromRoot && bar.parentLane === bar.lane) continue;
+    const x = fromRoot ? 4 : place.edges[bar.lane][bar.start] - 8;
+    const from = fromRoot ? Math.min(...roots.map((root) => middle(root.lane))) : yOf(place, bar.parentLane) + place.barHeight;
+    c.fillRect(x, from, 1.5, middle(bar.lane) - from);
+    c.fillRect(x, middle(bar.lane), place.edges[bar.lane][bar.start] - x - 1, 1.5);
+  }
+  const first = roots.length ? Math.min(...roots.map((root) => middle(root.lane))) : middle(0);
+  c.beginPath();
+  c.arc(4.75, first, 4.5, 0, 2 * Math.PI);
+  c.fill();
+}
+
+// Where another bar goes on (one that was just evicted), there is no room for the rank.
+function paintBar(c, frames, bar, isFollowed, place, look) {
+  const state = look.states[bar.state];
+  const box = boxOf(place, bar);
+  paintSpan(c, state, box.x, box.y, box.width, box.height, [4, 4], look);
+  const edges = place.edges[bar.lane];
+  const middle = box.y + box.height / 2 + 0.5;
+  for (let token = bar.start; token < bar.end; token++) {
+    const room = edges[token + 1] - edges[token];
+    if (token > bar.start) paintSeam(c, state, edges[token] - 1, box, look);
+    if (room < LEAST_WORD) continue;
+    const word = cutWord(frames.lanes[bar.lane][token], room - 4, look.widthOf);
+    const x = edges[token] + (room - 2 - look.widthOf(word)) / 2;
+    paintLabel(c, word, look.font, state, x, middle, look);
+  }
+  if (bar.rank && !isFollowed) write(c, fill(frames.words.rank, { n: bar.rank }), box.x + box.width + 7, middle, look, { ink: look.muted });
+}
+
+function paintSeam(c, state, x, box, look) {
+  c.fillStyle = state.fill ? look.background : look.faint;
+  c.globalAlpha = state.fill ? 0.45 : 1;
+  c.fillRect(x, box.y + 2, 1, box.height - 4);
+  c.globalAlpha = 1;
+}
+
+export function cutWord(word, room, widthOf) {
+  if (widthOf(word) <= room) return word;
+  let end = word.length - 1;
+  while (end > 0 && widthOf(`${word.slice(0, end)}…`) > room) end--;
+  return end ? `${word.slice(0, end)}…` : "";
+}
+
+// A padlock and how many hold it, above the beginning of the node.
+function paintLocks(c, bar, place, look) {
+  if (!bar.locks) return;
+  const box = boxOf(place, bar);
+  const unit = place.size / 13;
+  const [x, y] = [box.x + 3, box.y - place.badge / 2];
+  c.strokeStyle = look.text;
+  c.lineWidth = 1.5 * unit;
+  c.beginPath();
+  c.arc(x + 4 * unit, y - 1 * unit, 2.6 * unit, Math.PI, 2 * Math.PI);
+  c.stroke();
+  c.fillStyle = look.text;
+  c.fillRect(x, y - 1 * unit, 8 * unit, 6 * unit);
+  if (box.width > 20 * unit) write(c, String(bar.locks), x + 11 * unit, y + 0.5, look, { font: look.bold });
+}
+
+function chipWidth(letter, size, look) {
+  return Math.max(look.widthOfBold(letter) + 8, Math.round(size * 1.45));
+}
+
+function paintChip(c, letter, x, middle, size, look) {
+  const [width, height] = [chipWidth(letter, size, look), Math.round(size * 1.4)];
+  c.fillStyle = look.background;
+  c.fillRect(x, middle - height / 2, width, height);
+  c.strokeStyle = look.text;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  c.roundRect(x + 0.75, middle - height / 2 + 0.25, width - 1.5, height - 1.5, 4);
+  c.stroke();
+  c.textAlign = "center";
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  c.fillText(letter, x + width / 2, middle + 0.5);
+}
+
+function write(c, text, x, y, look, { align = "left", ink = look.text, font = look.font } = {}) {
+  c.textAlign = align;
+  c.font = font;
+  c.fillStyle = ink;
+  c.fillText(text, x, y);
+}
