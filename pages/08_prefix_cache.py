@@ -8,8 +8,10 @@ from sim import scheduler, specs
 from sim.cost import Roofline
 from sim.engine import Setup
 from sim.kv import Paged
+from sim.kv.chain import Lookup, chain
 from sim.metrics import computed_tokens, reused_tokens
 from ui import lesson, predict, prefix, prompts, runs
+from ui.hash_chain import walk
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, seconds
 
@@ -17,13 +19,23 @@ MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 CLOCK = Roofline(MODEL, GPU)
 GAP_SECONDS = 2.0  # one prompt after the other: nobody waits for anybody
 SCENES = {
-    "document": tr("长文档", "Long document"),
-    "system": tr("系统提示", "System prompt"),
-    "shots": tr("少样本", "Few-shot"),
-    "chat": tr("多轮对话", "Chat"),
+    "document": tr("文档", "Document"),
+    "system": tr("系统提示", "System"),
+    "shots": tr("示例", "Examples"),
+    "chat": tr("对话", "Chat"),
 }
+EDITS = {
+    "same": tr("原样", "The same"),
+    "append": tr("末尾加一句", "Append a sentence"),
+    "word": tr("改一个词", "Change one word"),
+    "time": tr("开头加时间", "Put the time first"),
+    "time_last": tr("时间放末尾", "Put the time last"),
+    "own": tr("自己写", "Write my own"),
+}
+BLOCK_SIZES = (4, 8, 16, 32)
 
 chapter = lesson.open(__file__)
+TOKENS = tr("token", "tokens")
 OFF, ON = tr("没有缓存", "without"), tr("有缓存", "with")
 
 
@@ -105,6 +117,27 @@ def hook() -> None:
         itl_on=measured["itl_on"],
     )
     chapter.say("hook_limits", hidden_by=guess, floor=seconds(CLOCK.decode_floor_seconds))
+
+
+@chapter.act("chain", tr("哈希链", "The hash chain"))
+def hash_chain() -> None:
+    chapter.say("chain")
+    edit = chapter.choose("edit", tr("新提示词", "The new prompt"), EDITS, start="word")
+    label = tr("块大小", "Block size")
+    size = int(chapter.pick("size", label, BLOCK_SIZES, start=8, unit=TOKENS, live=True))
+    cached = prompts.edited("same")
+    if edit == "own":
+        asked = prompts.typed(chapter.write(tr("你的提示词", "Your prompt"), start=cached))
+    else:
+        asked = prompts.tokens(prompts.edited(edit))
+    lookup = Lookup(chain(asked, size), chain(prompts.tokens(cached), size))
+    alt = tr(
+        "逐步播放：上面是缓存里的块，下面是新提示词的块，一块一块查",
+        "Step by step: cached blocks above, those of the new prompt below, looked up one by one",
+    )
+    chapter.play(walk(lookup, alt), "lookup")
+    chapter.leaves_out("chain_leaves_out")
+    chapter.say("chain_result", found=lookup.num_found, computed=count(lookup.computed_tokens))
 
 
 @chapter.act("check", tr("自测", "Self-check"))

@@ -4,13 +4,14 @@ They are bilingual by nature, so that the same link gives the same run in either
 """
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from sim.prompts import Prompt, Tokens, as_requests
 from sim.request import Request
 from ui import tiny_model
 
+KEPT = 256  # texts, shared by all readers
 FILE = Path(__file__).resolve().parent.parent / "assets" / "prompts.json"
 
 
@@ -19,12 +20,23 @@ def conversation(name: str) -> tuple[Prompt, ...]:
     """The prompts of one scene with their answers: all begin with its shared text, and in a chat
     each repeats everything said before."""
     scene = json.loads(FILE.read_text("utf-8"))[name]
-    shared = _tokens(scene["shared"])
+    shared = tokens(scene["shared"])
     prompts: list[Prompt] = []
     for turn in scene["turns"]:
         before = prompts[-1].spoken if scene["is_chat"] and prompts else shared
-        prompts.append(Prompt(before + _tokens(turn["ask"]), _tokens(turn["answer"])))
+        prompts.append(Prompt(before + tokens(turn["ask"]), tokens(turn["answer"])))
     return tuple(prompts)
+
+
+@cache
+def edited(edit: str) -> str:
+    """The short prompt of the hash chain after an edit of it."""
+    return str(json.loads(FILE.read_text("utf-8"))["edits"][edit])
+
+
+def typed(text: str) -> Tokens:
+    """A reader's own words, as far as `chapter.write` lets them go."""
+    return tokens(text)[: tiny_model.MAX_TOKENS]
 
 
 @cache
@@ -33,5 +45,6 @@ def requests(name: str, gap_seconds: float) -> tuple[Request, ...]:
     return as_requests(conversation(name), gap_seconds)
 
 
-def _tokens(text: str) -> Tokens:
+@lru_cache(maxsize=KEPT)
+def tokens(text: str) -> Tokens:
     return tuple(tiny_model.encoder().encode(text))

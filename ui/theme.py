@@ -64,6 +64,7 @@ MEANINGS: dict[str, Meaning] = {
     "evictable": Meaning("#83806a", "outline", "可驱逐", "evictable"),
     "evicted": Meaning("#b3544a", "vertical", "刚被驱逐", "just evicted"),
     "missing": Meaning("#8b7f76", "none", "还要算的", "still to compute"),
+    "unseen": Meaning("#7d8494", "none", "还没查", "not looked up yet"),
     # What the user has of it.
     "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),
     "measured": Meaning("#7f7a8c", "outline", "量到的时间", "measured time"),
