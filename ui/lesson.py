@@ -202,6 +202,17 @@ class Chapter:
                 explain.leaves_out(text, mark, source)
 
     @_stands_still
+    def leads(self, ways: Mapping[str, str]) -> None:
+        """Links into other chapters: what is told there -> stem of the chapter, if it exists."""
+        if self.large:
+            return
+        with self._at.text, st.container(key="leads", gap=None):
+            for what, stem in ways.items():
+                chapter = chapters.Chapter(stem)
+                if chapter.exists:
+                    frame.link(chapter, f"{what} → {chapter.name(languages.current())}")
+
+    @_stands_still
     def flags(self, section: str = "flags") -> None:
         """From the model to the real thing: a table of flags and metric names."""
         if not self.large:
@@ -257,7 +268,7 @@ class Chapter:
             return cast(str, self._control(controls.line, given, more, controls.writable))
         text, letters = self._control(controls.line, given, more, controls.writable)
         self._answers[state.TYPED] = text
-        self.problem(notes.too_many_letters(letters, text))
+        self.problem(notes.too_long(letters, text, tiny_model.left_out(text)))
         return cast(str, text)
 
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:

@@ -93,6 +93,13 @@ def pool_full(event: events.PoolFull) -> str:
     )
 
 
+def compacted(event: events.Compacted) -> str:
+    return tr(
+        f"全部挪到一起，搬了 {event.num_tokens} 个 token 的 KV",
+        f"everything is pushed together; the KV of {event.num_tokens} tokens is copied",
+    )
+
+
 def preempted(event: events.Preempted) -> str:
     who = names([event.request_id])
     return tr(
@@ -126,6 +133,7 @@ WORDS: dict[type, Callable[..., str]] = {
     events.BlockFull: block_full,
     events.Evicted: evicted,
     events.PoolFull: pool_full,
+    events.Compacted: compacted,
     events.Preempted: preempted,
     events.Finished: finished,
     events.Released: released,
@@ -139,6 +147,7 @@ KINDS: dict[type, str] = {
     events.FirstToken: "first_token",
     events.BlockFull: "block_full",
     events.PoolFull: "pool_full",
+    events.Compacted: "compacted",
     events.Preempted: "preempted",
     events.Finished: "finished",
     events.Released: "released",
@@ -216,6 +225,29 @@ def kept(
         back = sum(tokens[list(request_ids).index(who)] for who in step.finished)
         who = names(step.finished)
         parts.append(tr(f"{who} 写完，归还 {back:,} 个", f"{who} done: gives back {back:,}"))
+    return tr("；".join(parts) + "。", "; ".join(parts) + ".")
+
+
+def passed(step: Step) -> str:
+    """How many rows go through the weights in a step, and what happens to KV meanwhile."""
+    rows, read = step.num_tokens, sum(work.context - work.num_tokens for work in step.work)
+    if any(work.is_prefill for work in step.work):
+        what = tr(
+            f"预填充：{rows:,} 行一起过权重，写下 {rows:,} 行 KV",
+            f"Prefill: {rows:,} rows go through the weights together, as many rows of KV are written",
+        )
+    else:
+        what = tr(
+            f"解码：{rows:,} 行，权重再读一遍；读 {read:,} 行 KV，写 {rows:,} 行",
+            f"Decode: {rows:,} {'row' if rows == 1 else 'rows'}, and the weights are read again; "
+            f"KV rows read: {read:,}, written: {rows:,}",
+        )
+    first = [event.request_id for event in step.events if isinstance(event, events.FirstToken)]
+    parts = [what]
+    if first:
+        parts.append(tr(f"首个 token：{names(first)}", f"first token: {names(first)}"))
+    if step.finished:
+        parts.append(tr(f"写完：{names(step.finished)}", f"done: {names(step.finished)}"))
     return tr("；".join(parts) + "。", "; ".join(parts) + ".")
 
 
@@ -397,14 +429,24 @@ def as_typed(text: str) -> str:
     return MARKDOWN.sub(r"\\\g<0>", visible)
 
 
-def too_many_letters(letters: int, text: str) -> str:
+def too_long(letters: int, text: str, tokens_left_out: int = 0) -> str:
     """What became of a text that is too long, if it is: `letters` were given, `text` is used."""
-    if letters <= len(text):
-        return ""
-    return tr(
-        f"一共 {letters:,} 个字符，这里只用前 {len(text):,} 个。",
-        f"Of {letters:,} characters only the first {len(text):,} are used here.",
-    )
+    said = []
+    if letters > len(text):
+        said += [
+            tr(
+                f"一共 {letters:,} 个字符，这里只用前 {len(text):,} 个。",
+                f"Of {letters:,} characters only the first {len(text):,} are used here.",
+            )
+        ]
+    if tokens_left_out:
+        said += [
+            tr(
+                f"token 太多，最后 {tokens_left_out} 个没有读进去。",
+                f"Too many tokens: the last {tokens_left_out} are not read.",
+            )
+        ]
+    return tr("", " ").join(said)
 
 
 def trace_format(name: str) -> str:

@@ -20,6 +20,7 @@ from sim.kv import Paged
 from sim.metrics import Summary
 from tests.chapters import ROOT
 from ui import (
+    chapters,
     curves,
     frames,
     language,
@@ -128,6 +129,9 @@ class Rehearsal:
 
     def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
         return cast(str, self.values.pop("text", start))
+
+    def leads(self, ways: Mapping[str, str]) -> None:
+        assert set(ways.values()) <= set(chapters.NAMES)
 
     def prove(self, claim: str, text: str | None = None) -> None:
         assert claim in proof.CLAIMS

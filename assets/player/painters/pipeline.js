@@ -1,0 +1,292 @@
+// The pipeline: stations in a row, and below them what one text has become: tokens with their KV cells, the distribution
+// that was drawn from, bytes that wait, the text on the screen.
+//
+// `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
+
+import { lastUpTo } from "../clock.js";
+import { expandChanges } from "../decode.js";
+import { paintSpan } from "../patterns.js";
+import { paintStops, placeStops, stopUnder } from "../stops.js";
+import { fill } from "../words.js";
+
+const SCREEN = 7; // the last station
+const MOST_TIME = "00.0 ms"; // the widest time at a station
+const [FEWEST_BARS, BARS] = [3, 5];
+
+// --- data ----------------------------------------------------------------------------------------------------------
+
+export function decode({ picture, texts, times }, { numSteps, numbers }) {
+  const said = expandChanges(times, numSteps);
+  const { stations, num, shown } = picture;
+  const [kv, waiting, screen] = [picture.kv, picture.waiting, picture.screen].map((each) => expandChanges(each, numSteps));
+  const moments = stations.map((station, step) => ({
+    station,
+    num: num[step],
+    kv: kv[step],
+    bars: picture.bars[shown[step]] ?? null,
+    waiting: waiting[step],
+    screen: screen[step],
+  }));
+  const tokens = picture.tokens.map(([piece, id], at) => ({ piece, id: String(id), isPrompt: at < picture.prompt }));
+  const end = Math.max(numbers.at(-1), 1);
+  const timeText = (number) => said[lastUpTo(numbers, number)];
+  const { kinds, text } = picture;
+  return { names: texts.stations, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+}
+
+export function numRows(frames) {
+  return frames.layers + 8;
+}
+
+// Only what wrote the KV cells needs a legend; the stations carry their names.
+export function statesThatOccur(frames) {
+  const seen = frames.moments.at(-1).kv[0] > frames.tokens.filter((token) => token.isPrompt).length;
+  return seen ? [frames.kinds[3], frames.kinds[4]] : [frames.kinds[3]];
+}
+
+// --- places --------------------------------------------------------------------------------------------------------
+
+export function layout(frames, { width, room, size, widthOf }) {
+  const stops = placeStops(frames.names, { width, top: 2, size, widthOf, second: MOST_TIME });
+  const { words } = frames;
+  const left = Math.ceil(Math.min(Math.max(...["token", "kv"].map((name) => widthOf(words[name])), widthOf("id")) + 10, width * 0.2));
+  const chips = chipsOf(frames.tokens, { left, right: width - 2, size, widthOf });
+  const cell = Math.max(Math.round(size * 0.36), 4);
+  const [chip, id] = [Math.round(size * 1.6), Math.round(size * 1.35)];
+  const line = chip + id + frames.layers * (cell + 1) + Math.round(size * 0.6);
+  const bottom = (bars) => Math.round(size * (1.9 + 1.55 * bars));
+  const top = 2 + stops.height + Math.round(size * 0.8);
+  const fit = Math.floor((room - top - bottom(FEWEST_BARS)) / line);
+  const lines = Math.min(chips.at(-1).line + 1, Math.max(1, fit)); // tokens first, then bars
+  const below = top + lines * line;
+  const bars = [BARS, BARS - 1, FEWEST_BARS].find((each) => below + bottom(each) <= room) ?? FEWEST_BARS;
+  const scrub = { from: 9, span: width - 18 };
+  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, scrub };
+}
+
+// Chips wrap like text.
+function chipsOf(tokens, { left, right, size, widthOf }) {
+  const chips = [];
+  let [x, line] = [left, 0];
+  for (const { piece, id } of tokens) {
+    const width = Math.min(Math.max(widthOf(piece), widthOf(id), size) + Math.round(size * 0.55), right - left);
+    if (x + width > right && x > left) [x, line] = [left, line + 1];
+    chips.push({ x, width, line });
+    x += width + 3;
+  }
+  return chips;
+}
+
+// The first line in sight, so that the newest token is.
+function firstLine(place, { num }) {
+  return Math.max(0, place.chips[Math.max(num - 1, 0)].line - place.lines + 1);
+}
+
+export function positionAt({ scrub }, frames, moment, x) {
+  const share = Math.min(Math.max((x - scrub.from) / scrub.span, 0), 1);
+  return frames.positions[Math.round(share * (frames.numSteps - 1))];
+}
+
+// A station or a token under the pointer, in words.
+export function spotAt(place, frames, { step }, x, y) {
+  const stop = stopUnder(place.stops, x, y);
+  if (stop >= 0) {
+    const box = place.stops.boxes[stop];
+    const time = timesAt(frames, step)[stop];
+    return { text: [frames.names[stop], time].filter(Boolean).join(" · "), x: box.x + box.width / 2, y: box.y, height: box.height };
+  }
+  const now = frames.moments[step];
+  const line = Math.floor((y - place.top) / place.line) + firstLine(place, now);
+  const at = place.chips.findIndex((chip) => chip.line === line && x >= chip.x && x <= chip.x + chip.width);
+  if (y < place.top || y >= place.below || at < 0 || at >= now.num) return null;
+  const chip = place.chips[at];
+  const top = place.top + (chip.line - firstLine(place, now)) * place.line;
+  return { text: inWords(frames, now, at), x: chip.x + chip.width / 2, y: top, height: place.line };
+}
+
+function inWords(frames, now, at) {
+  const held = now.kv.filter((num) => num > at).length;
+  const { piece, id } = frames.tokens[at];
+  return [piece, `id ${id}`, fill(frames.words.held, { n: held })].join(" · ");
+}
+
+// What the last visit of each station took.
+function timesAt({ moments, said }, step) {
+  const times = [];
+  for (let at = 0; at <= step; at++) if (said[at]) times[moments[at].station] = said[at];
+  return times;
+}
+
+// --- as a table ----------------------------------------------------------------------------------------------------
+
+export function columns({ words }) {
+  return [words.column_station, words.column_tokens, words.column_kv, words.column_screen];
+}
+
+export function cells(frames, step) {
+  const now = frames.moments[step];
+  const tokens = frames.tokens.slice(0, now.num).map(({ piece, id }) => `${piece} (${id})`);
+  return [frames.names[now.station], tokens.join(" ") || frames.text, now.kv.join(", "), now.screen || "–"];
+}
+
+// --- the picture ---------------------------------------------------------------------------------------------------
+
+export function paint(c, frames, { step }, place, look) {
+  c.clearRect(0, 0, place.width, place.height);
+  c.textBaseline = "middle";
+  const now = frames.moments[step];
+  const seen = frames.moments.slice(0, step).map(({ station }) => station);
+  const lit = [now.station, ...(now.station === SCREEN - 1 && now.screen !== (frames.moments[step - 1]?.screen ?? "") ? [SCREEN] : [])];
+  paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines: timesAt(frames, step), loop: frames.words.loop }, look);
+  if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, place, look);
+  else paintText(c, frames, place, look);
+  paintBars(c, frames, now, place, look);
+  paintScreen(c, frames, now, place, look);
+}
+
+// Before it is cut into tokens.
+function paintText(c, { text }, place, look) {
+  c.textAlign = "left";
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  const room = place.width - place.left - 2;
+  linesOf(text || "–", room, look.widthOfBold).slice(0, 3).forEach((line, at) => c.fillText(line, place.left, place.top + place.size * (1 + 1.5 * at)));
+}
+
+function paintTape(c, frames, now, before, place, look) {
+  const first = firstLine(place, now);
+  for (let line = 0; line < place.lines; line++) {
+    const y = place.top + line * place.line;
+    if (!place.chips.some((chip, at) => chip.line === line + first && at < now.num)) continue;
+    const rows = [[frames.words.token, place.chip / 2], ["id", place.chip + place.id / 2], [frames.words.kv, place.chip + place.id + (frames.layers * (place.cell + 1)) / 2]];
+    for (const [word, down] of rows) {
+      c.textAlign = "right";
+      c.font = look.font;
+      c.fillStyle = look.muted;
+      c.fillText(word, place.left - 8, y + down, place.left - 8);
+    }
+  }
+  frames.tokens.slice(0, now.num).forEach((token, at) => {
+    const chip = place.chips[at];
+    if (chip.line < first || chip.line >= first + place.lines) return;
+    paintChip(c, frames, token, chip, place.top + (chip.line - first) * place.line, now, at, at >= before, place, look);
+  });
+}
+
+function paintChip(c, frames, token, { x, width }, top, now, at, isNew, place, look) {
+  c.fillStyle = look.track;
+  c.beginPath();
+  c.roundRect(x, top, width, place.chip - 2, 3);
+  c.fill();
+  const state = look.states[frames.kinds[token.isPrompt ? 1 : 5]];
+  c.strokeStyle = state.colour;
+  c.lineWidth = isNew ? 2.5 : 1;
+  c.stroke();
+  c.textAlign = "center";
+  c.font = isNew ? look.bold : look.font;
+  c.fillStyle = look.text;
+  c.fillText(token.piece, x + width / 2, top + place.chip / 2 - 0.5, width - 4);
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  c.fillText(token.id, x + width / 2, top + place.chip + place.id / 2 - 1, width);
+  const kind = look.states[frames.kinds[token.isPrompt ? 3 : 4]];
+  now.kv.forEach((num, layer) => {
+    const y = top + place.chip + place.id + layer * (place.cell + 1);
+    if (num > at) paintSpan(c, kind, x, y, width, place.cell, [0, 0], look);
+    else {
+      c.fillStyle = look.track;
+      c.fillRect(x, y, width, place.cell);
+    }
+  });
+}
+
+function paintTitle(c, text, x, y, look) {
+  c.textAlign = "left";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  c.fillText(text, x, y);
+}
+
+function paintBars(c, frames, now, place, look) {
+  const { size, below, width } = place;
+  paintTitle(c, frames.words.sampler, 0, below + size * 0.8, look);
+  if (!now.bars) return;
+  const half = width * 0.52;
+  const names = Math.min(Math.max(...now.bars.map(([piece]) => look.widthOfBold(piece))) + 10, half * 0.4);
+  const percents = look.widthOf("00.0%") + 8;
+  const state = look.states[frames.kinds[5]];
+  shownBars(now.bars, place.bars).forEach(([piece, probability, said, chosen], at) => {
+    const middle = below + size * (1.9 + 1.55 * at + 0.75);
+    const thick = Math.round(size * 1.1);
+    c.textAlign = "right";
+    c.font = chosen ? look.bold : look.font;
+    c.fillStyle = chosen ? look.text : look.muted;
+    c.fillText(piece, names - 6, middle, names - 6);
+    const long = Math.max((half - names - percents) * probability, 1);
+    if (chosen) paintSpan(c, state, names, middle - thick / 2, long, thick, [0, 2], look);
+    else {
+      c.fillStyle = look.faint;
+      c.fillRect(names, middle - thick / 2, long, thick);
+    }
+    c.textAlign = "left";
+    c.font = chosen ? look.bold : look.font;
+    c.fillStyle = chosen ? look.text : look.muted;
+    c.fillText(said, names + long + 6, middle);
+  });
+}
+
+// The most probable ones; the chosen one is always there.
+function shownBars(bars, number) {
+  const first = bars.slice(0, number);
+  return first.some(([, , , chosen]) => chosen) ? first : [...first.slice(0, -1), bars.find(([, , , chosen]) => chosen)];
+}
+
+function paintScreen(c, frames, now, place, look) {
+  const { size, below, width } = place;
+  const left = Math.round(width * 0.56);
+  const middle = below + size * 0.85;
+  const high = Math.round(size * 1.5);
+  const title = frames.words.waits;
+  paintTitle(c, title, left, middle, look);
+  let x = left + look.widthOf(title) + 8;
+  const state = look.states[frames.kinds[6]];
+  for (const byte of now.waiting) {
+    const wide = look.widthOfBold(byte) + 10;
+    c.strokeStyle = state.colour;
+    c.lineWidth = 2;
+    c.beginPath();
+    c.roundRect(x + 1, middle - high / 2, wide - 2, high, 3);
+    c.stroke();
+    c.textAlign = "center";
+    c.font = look.bold;
+    c.fillStyle = look.text;
+    c.fillText(byte, x + wide / 2, middle);
+    x += wide + 3;
+  }
+  if (!now.waiting.length) paintTitle(c, frames.words.nothing, x, middle, look);
+  const screen = below + size * 1.9;
+  paintTitle(c, frames.words.screen, left, screen + size * 0.6, look);
+  const room = width - left - 14;
+  const box = { top: screen + size * 1.4, height: place.height - screen - size * 1.4 - 2 };
+  c.strokeStyle = look.states[frames.kinds[SCREEN]].colour;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  c.roundRect(left + 0.75, box.top, width - left - 2, box.height, 4);
+  c.stroke();
+  c.textAlign = "left";
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  const fit = Math.max(1, Math.floor((box.height - 4) / (size * 1.4)));
+  linesOf(now.screen, room, look.widthOfBold).slice(-fit).forEach((line, at) => c.fillText(line, left + 7, box.top + size * (0.95 + 1.4 * at), room));
+}
+
+// Broken between any two letters: Chinese has no spaces, and an answer need not have any.
+export function linesOf(text, room, widthOf) {
+  const lines = [""];
+  for (const letter of text) {
+    if (letter === "\n") lines.push("");
+    else if (lines.at(-1) && widthOf(lines.at(-1) + letter) > room) lines.push(letter);
+    else lines[lines.length - 1] += letter;
+  }
+  return lines;
+}

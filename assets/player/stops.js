@@ -1,0 +1,109 @@
+// The stations of a server in a row, with the loop below: prefill above, decode under it, from the sampler and back to it.
+
+const [PREFILL, DECODE, SAMPLE] = [3, 4, 5]; // places in the list of stations
+const LEAST_GAP = 10; // px for an arrow
+const HEAD = 4; // px of an arrow's head
+
+// Boxes in px from `top` down; `height` of all. `second`: the widest text of the second line.
+export function placeStops(names, { width, top, size, widthOf, second }) {
+  const row = names.map((_, stop) => stop).filter((stop) => stop !== DECODE);
+  const pad = Math.round(size * 0.9);
+  const needed = (stop) => Math.max(widthOf(names[stop]), widthOf(second), stop === PREFILL ? widthOf(names[DECODE]) : 0) + pad;
+  const wanted = row.map(needed);
+  const sum = wanted.reduce((all, each) => all + each, 0);
+  const gap = Math.max((width - 2 - sum) / (row.length - 1), LEAST_GAP);
+  const shrink = Math.min(1, (width - 2 - gap * (row.length - 1)) / sum);
+  const height = Math.round(size * 2.75);
+  const boxes = [];
+  let x = 1;
+  row.forEach((stop, at) => {
+    boxes[stop] = { x, y: top, width: wanted[at] * shrink, height };
+    x += wanted[at] * shrink + gap;
+  });
+  const below = top + height + Math.round(size * 0.85);
+  boxes[DECODE] = { ...boxes[PREFILL], y: below };
+  return { boxes, height: below + height - top };
+}
+
+export function stopUnder({ boxes }, x, y) {
+  return boxes.findIndex((box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height);
+}
+
+// `lit`: the stations where something is now; `seen`: those it has passed; `lines[stop]`: a second line, or nothing.
+export function paintStops(c, names, kinds, { boxes }, { lit, seen, lines, loop }, look) {
+  paintWays(c, boxes, look);
+  paintLoopWord(c, boxes[DECODE], loop, look);
+  names.forEach((name, stop) => {
+    const { x, y, width, height } = boxes[stop];
+    const state = look.states[kinds[stop]];
+    const isLit = lit.includes(stop);
+    if (isLit) fillStop(c, boxes[stop], state.colour);
+    else outlineStop(c, boxes[stop], seen.includes(stop) ? state.colour : look.faint, seen.includes(stop) ? 2 : 1);
+    const second = lines[stop];
+    const middle = y + height / 2;
+    const lineHeight = look.size * 1.2;
+    const rows = second ? [[name, look.bold, middle - lineHeight / 2], [second, look.font, middle + lineHeight / 2]] : [[name, look.bold, middle]];
+    for (const [text, font, at] of rows) {
+      const room = width - 4;
+      const wide = Math.min(font === look.bold ? look.widthOfBold(text) : look.widthOf(text), room);
+      c.textAlign = "left";
+      c.font = font;
+      c.fillStyle = isLit ? state.ink : seen.includes(stop) ? look.text : look.muted;
+      c.fillText(text, x + (width - wide) / 2, at, room);
+    }
+  });
+}
+
+// Plain, so that its words can be read from the back row.
+function fillStop(c, { x, y, width, height }, colour) {
+  c.fillStyle = colour;
+  c.beginPath();
+  c.roundRect(x, y, width, height, 5);
+  c.fill();
+}
+
+function outlineStop(c, { x, y, width, height }, colour, line) {
+  c.strokeStyle = colour;
+  c.lineWidth = line;
+  c.beginPath();
+  c.roundRect(x + line / 2, y + line / 2, width - line, height - line, 5);
+  c.stroke();
+}
+
+function paintWays(c, boxes, look) {
+  const row = boxes.map((_, stop) => stop).filter((stop) => stop !== DECODE);
+  for (let at = 1; at < row.length; at++) {
+    const [from, to] = [boxes[row[at - 1]], boxes[row[at]]];
+    const y = from.y + from.height / 2;
+    paintWay(c, [[from.x + from.width + 1, y], [to.x - 1, y]], look);
+  }
+  const [decode, sample] = [boxes[DECODE], boxes[SAMPLE]];
+  const [right, middle, bottom] = [decode.x + decode.width + 1, decode.y + decode.height / 2, sample.y + sample.height + 1];
+  const [out, back] = [sample.x + sample.width * 0.3, sample.x + sample.width * 0.7];
+  paintWay(c, [[right, middle - look.size * 0.45], [out, middle - look.size * 0.45], [out, bottom]], look);
+  paintWay(c, [[back, bottom], [back, middle + look.size * 0.45], [right, middle + look.size * 0.45]], look);
+}
+
+// A line through corners, with a head at its end.
+function paintWay(c, corners, look) {
+  c.strokeStyle = c.fillStyle = look.muted;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  corners.forEach(([x, y], at) => (at ? c.lineTo(x, y) : c.moveTo(x, y)));
+  c.stroke();
+  const [[x0, y0], [x1, y1]] = corners.slice(-2);
+  const [dx, dy] = [Math.sign(x1 - x0), Math.sign(y1 - y0)];
+  c.beginPath();
+  c.moveTo(x1, y1);
+  c.lineTo(x1 - dx * HEAD * 1.6 - dy * HEAD, y1 - dy * HEAD * 1.6 - dx * HEAD);
+  c.lineTo(x1 - dx * HEAD * 1.6 + dy * HEAD, y1 - dy * HEAD * 1.6 + dx * HEAD);
+  c.fill();
+}
+
+function paintLoopWord(c, decode, word, look) {
+  if (!word || look.widthOf(word) > decode.x - 12) return;
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillStyle = look.muted;
+  c.fillText(word, decode.x - 10, decode.y + decode.height / 2);
+}

@@ -1,0 +1,81 @@
+"""What happens to one text at each station of the pipeline, in words."""
+
+from sim.pipeline import Turn
+from ui.language import tr
+from ui.numbers import count, percent
+
+
+def arrived(text: str) -> str:
+    size = len(text.encode("utf-8", "replace"))
+    return tr(
+        f"你的文字：{count(len(text))} 个字符，UTF-8 里是 {count(size)} 个字节。",
+        f"Your text. Characters: {count(len(text))}; bytes in UTF-8: {count(size)}.",
+    )
+
+
+def tokenized(num_tokens: int) -> str:
+    return tr(
+        f"分词：切成 {count(num_tokens)} 个 token，每个有一个 id；前面加一个文首标记 ⟨bos⟩。",
+        f"Tokenized. Tokens: {count(num_tokens)}, each with its id; ⟨bos⟩ marks the beginning.",
+    )
+
+
+def scheduled(turn: Turn) -> str:
+    blocks = len(turn.step.block_tables[turn.step.work[0].request_id])
+    return tr(
+        f"队列里没有别人：调度器把 {count(turn.num_new)} 个 token 全排进这一步，"
+        f"分给它 {count(blocks)} 个 KV 块。",
+        f"Nobody else waits: all {count(turn.num_new)} tokens go into this step; "
+        f"KV blocks handed out: {count(blocks)}.",
+    )
+
+
+def prefilled(layer: int, num_layers: int, num_tokens: int) -> str:
+    where = tr(
+        f"预填充，第 {layer} 层：{count(num_tokens)} 个位置一起算，K 和 V 都写进缓存。",
+        f"Prefill, layer {layer}: all {count(num_tokens)} positions at once; K and V are kept.",
+    )
+    if layer < num_layers:
+        return where
+    return where + tr(
+        "最后一个位置给出 logits。",
+        " The last position gives the logits.",
+    )
+
+
+def decoded(turn: Turn) -> str:
+    cached = turn.step.work[0].context - 1
+    return tr(
+        f"解码：只算 1 行，就是刚写出的那个 token；它读前面 {count(cached)} 个 token 的 KV，"
+        "自己的添在后面。",
+        f"Decode: one row only, for the token just written. It reads the KV of {count(cached)} "
+        "tokens before it and adds its own.",
+    )
+
+
+def sampled(number: int, piece: str, probability: float) -> str:
+    share = percent(probability)
+    if number == 1:
+        return tr(
+            f"采样：选出“{piece}”（{share}）。第 1 个 token 有了，解码一步都还没跑。",
+            f"Sampled: “{piece}” ({share}). Token 1 is there, and no decode step has run.",
+        )
+    return tr(
+        f"采样：选出“{piece}”（{share}），这是第 {number} 个 token。",
+        f"Sampled: “{piece}” ({share}), which is token {number}.",
+    )
+
+
+def shown(turn: Turn, is_last: bool) -> str:
+    if turn.waiting:
+        said = tr(
+            f"还原：字节 {turn.waiting.hex(' ').upper()} 还不成字，等下一个 token。",
+            f"Detokenize: the bytes {turn.waiting.hex(' ').upper()} are no character yet "
+            "and wait for the next token.",
+        )
+    elif not turn.text:
+        said = tr("还原：这个 token 没有文字。", "Detokenize: this token stands for no text.")
+    else:
+        text = turn.text.replace("\n", "⏎")
+        said = tr(f"还原：“{text}”到了屏幕上。", f"Detokenize: “{text}” is on the screen.")
+    return said + (tr("写完了。", " Done.") if is_last else "")
