@@ -55,9 +55,12 @@ def choose_text() -> str:
     return text
 
 
-def choose_temperature() -> float:
+def choose_temperature(advanced: bool = False) -> float:
     label = tr("温度", "Temperature")
-    return float(chapter.choose("temperature", label, TEMPERATURES, start="0.7"))
+    start = "0.7"
+    return float(
+        chapter.choose("temperature", label, TEMPERATURES, start=start, advanced=advanced)
+    )
 
 
 def choose_k(live: bool = False) -> int:
@@ -70,7 +73,7 @@ def hook() -> None:
     chapter.say("hook")
     text = choose_text()
     num_proposed = choose_k()
-    temperature = choose_temperature()
+    temperature = choose_temperature(advanced=True)
     seed = int(chapter.slide("seed", tr("随机种子", "Seed"), 0, 50, start=SEED, advanced=True))
     rounds = speculation.rounds(text, num_proposed, temperature, seed)
     tally = Tally.of(rounds)
@@ -81,18 +84,6 @@ def hook() -> None:
         predict.Value(0, 8, TOKENS, truth=Tally(1, ASKED, SAID).num_tokens),
         outcome=chapter.words("hook_outcome"),
     )
-    chapter.cards(
-        [
-            Card(tr("target 前向次数", "Passes of the target"), count(tally.num_rounds)),
-            Card(tr("写出的 token", "Tokens written"), count(tally.num_tokens)),
-            Card(tr("每次前向", "Per pass"), significant(tally.tokens_per_round)),
-            Card(
-                tr("接受 ÷ 提议", "Accepted ÷ proposed"),
-                percent(tally.acceptance_rate),
-                f"{tally.num_accepted} ÷ {tally.num_proposed}",
-            ),
-        ]
-    )
     alt = tr(
         "逐步播放：draft 提议的 token、target 的判定、两边的概率条",
         "Step by step: tokens that the draft proposes, what becomes of them, both probabilities",
@@ -100,6 +91,15 @@ def hook() -> None:
     chapter.play(speculation.as_tape(text, rounds, alt), "tape")
     chapter.leaves_out("hook_leaves_out")
     chapter.say("hook_result", after=guess)
+    chapter.say(
+        "hook_numbers",
+        passes=count(tally.num_rounds),
+        tokens=count(tally.num_tokens),
+        each=significant(tally.tokens_per_round),
+        proposed=count(tally.num_proposed),
+        accepted=count(tally.num_accepted),
+        rate=percent(tally.acceptance_rate),
+    )
     chapter.presets(TEXTS)
 
 

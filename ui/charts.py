@@ -11,7 +11,7 @@ those who do not see it.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -218,6 +218,40 @@ def bars(
     figure.update_xaxes(range=[0, top if top is not None else longest or 1])
     figure.update_layout(margin_r=round(max(text_width(text, size) for text in shown)) + 12)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", showline=False)
+    return figure
+
+
+def grouped_bars(
+    labels: Sequence[str],
+    groups: Mapping[str, tuple[Sequence[float] | np.ndarray, str | int]],
+    value_title: str,
+    *,
+    large: bool = False,
+    height: int = 320,
+) -> go.Figure:
+    """Horizontal bars, for each label one of every group: name -> its values and colour."""
+    figure = _figure(height, large)
+    places = list(range(len(labels)))
+    for name, (values, hue) in groups.items():
+        figure.add_trace(
+            go.Bar(
+                name=name,
+                y=places,
+                x=np.asarray(values),
+                orientation="h",
+                text=list(labels),
+                textposition="none",
+                marker=_bar_marker([hue] * len(labels)),
+                hovertemplate=f"%{{text}} · {name}: %{{x:,.0f}}<extra></extra>",
+            )
+        )
+    _style_axes(figure, value_title, "", large)
+    figure.update_xaxes(rangemode="tozero")
+    figure.update_yaxes(
+        autorange="reversed", tickvals=places, ticktext=list(labels), showgrid=False, showline=False
+    )
+    corner = {**_legend(large), "orientation": "v", "x": 1, "xanchor": "right", "y": 0}
+    figure.update_layout(barmode="group", bargap=0.3, showlegend=True, legend=corner)
     return figure
 
 
@@ -858,6 +892,7 @@ __all__ = [
     "bars",
     "colour",
     "distribution",
+    "grouped_bars",
     "lines",
     "mark_arrow",
     "mark_point",

@@ -5,6 +5,7 @@ What the two models wrote is kept: the same text, seed and settings give the sam
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,7 +16,7 @@ from sim.proofs import SameDistribution
 from sim.sampling import Sampling
 from sim.speculative import Round
 from sim.transformer import Array
-from ui import charts, speculation_notes, theme, tiny_model
+from ui import charts, speculation_notes, tiny_model
 from ui.charts import Series
 from ui.language import tr
 from ui.painters import tape
@@ -172,6 +173,7 @@ def speedup_over_k(
         top = tr(f"最好 k = {best}: {real[best]:.2f}×", f"best k = {best}: {real[best]:.2f}×")
         charts.mark_point(figure, best, real[best], top, large)
     charts.mark_point(figure, num_proposed, real[num_proposed], here, large, below=True)
+    figure.data[-1].textposition = "bottom right" if num_proposed < ks[-1] / 2 else "bottom left"
     return figure
 
 
@@ -198,6 +200,7 @@ def tokens_over_acceptance(a: float, num_proposed: int, large: bool = False) -> 
             x=drawn,
             y=_simulated(num_proposed),
             mode="markers",
+            cliponaxis=False,
             name=tr("抽签模拟", "drawn by lot"),
             marker={"size": 12 if large else 9, "color": charts.colour(1), "symbol": "x"},
             hovertemplate="a = %{x:.1f}: %{y:.2f}<extra></extra>",
@@ -254,12 +257,12 @@ def published(large: bool = False) -> go.Figure:
 
 
 def by_text(shares: Mapping[str, float], large: bool = False) -> go.Figure:
-    """The acceptance of the same two models, one bar per kind of text."""
+    """The acceptance of the same two models, one bar per kind of text; last, the reader's own."""
     return charts.bars(
         list(shares),
         [100 * share for share in shares.values()],
         tr("平均接受率（%）", "mean acceptance (%)"),
-        colours=["accepted"] * len(shares),
+        colours=[*["accepted"] * (len(shares) - 1), "target"],  # the last one is the reader's
         texts=[f"{share:.0%}" for share in shares.values()],
         top=100,
         large=large,
@@ -295,7 +298,7 @@ def speedup_over_batch(
         font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
     )
     gain = load.speedup(a, batch)
-    charts.mark_point(figure, batch, gain, f"{batch}: {gain:.2f}×", large)
+    charts.mark_point(figure, batch, gain, tr(f"批 {batch}：{gain:.2f}×", f"batch {batch}: {gain:.2f}×"), large)
     return figure
 
 
@@ -343,40 +346,16 @@ def both_rules(
 
 def counted(right: SameDistribution, wrong: SameDistribution, large: bool = False) -> go.Figure:
     """How often each token should come, and how often it came by either rule."""
-    names = [tiny_model.piece(token) for token in right.tokens[:SHOWN_BINS]]
+    names = [escape(tiny_model.piece(token), quote=False) for token in right.tokens[:SHOWN_BINS]]
     kinds = {
         tr("应有：target 的 p", "expected: target's p"): (right.expected, "target"),
         tr("对：从 max(0, p − q) 抽", "right: from max(0, p − q)"): (right.observed, "accepted"),
         tr("错：又从 p 抽", "wrong: from p again"): (wrong.observed, "rejected"),
     }
-    figure = charts.bars(
-        names, right.expected[:SHOWN_BINS], tr("次数", "times"), large=large, height=380
+    return charts.grouped_bars(
+        names,
+        {name: (counts[:SHOWN_BINS], meaning) for name, (counts, meaning) in kinds.items()},
+        tr("抽到的次数", "times drawn"),
+        large=large,
+        height=380,
     )
-    figure.data = ()
-    for name, (counts, meaning) in kinds.items():
-        figure.add_trace(
-            go.Bar(
-                name=name,
-                y=names,
-                x=counts[:SHOWN_BINS],
-                orientation="h",
-                marker={
-                    "color": charts.colour(meaning),
-                    "pattern": {
-                        "shape": charts.PATTERNS[theme.MEANINGS[meaning].pattern],
-                        "fillmode": "overlay",
-                    },
-                },
-                hovertemplate=f"%{{y}} · {name}: %{{x:,.0f}}<extra></extra>",
-            )
-        )
-    most = max(counts[:SHOWN_BINS].max() for counts, _ in kinds.values())
-    figure.update_xaxes(range=[0, 1.05 * most])
-    figure.update_layout(
-        barmode="group",
-        bargap=0.3,
-        margin_r=16,
-        showlegend=True,
-        legend={"x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"},
-    )
-    return figure

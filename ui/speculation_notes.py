@@ -6,7 +6,7 @@ so that a right-to-left one does not turn the sentence around.
 
 from ui import notes
 from ui.language import tr
-from ui.numbers import count, percent, significant
+from ui.numbers import count, significant
 
 FIRST_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
@@ -24,12 +24,17 @@ def quoted(token: str) -> str:
     return f"“{FIRST_ISOLATE}{token}{POP_ISOLATE}”"
 
 
+def share(value: float) -> str:
+    """In percent, to two digits however small: 0.00004 -> "0.004%"."""
+    return f"{significant(100 * value, 2)}%"
+
+
 def proposed(place: int, token: str, q: float) -> str:
     return tr(
         f"draft 的第 {place + 1} 小步：提议 {named(place, token)}，它自己给的概率 q 是 "
-        f"{percent(q)}。",
+        f"{share(q)}。",
         f"Small step {place + 1} of the draft: it proposes {named(place, token)}, to which it "
-        f"gives q = {percent(q)}.",
+        f"gives q = {share(q)}.",
     )
 
 
@@ -44,15 +49,15 @@ def verified(num_proposed: int) -> str:
 def accepted(place: int, token: str, p: float, q: float) -> str:
     if p >= q:
         return tr(
-            f"{named(place, token)}：p {percent(p)} 不小于 q {percent(q)}，一定接受。",
-            f"{named(place, token)}: p {percent(p)} is at least q {percent(q)}, so it is accepted "
+            f"{named(place, token)}：p {share(p)} 不小于 q {share(q)}，一定接受。",
+            f"{named(place, token)}: p {share(p)} is at least q {share(q)}, so it is accepted "
             "for certain.",
         )
     return tr(
-        f"{named(place, token)}：接受的机会是 p ÷ q = {percent(p)} ÷ {percent(q)} = "
-        f"{percent(p / q)}，抽中了：接受。",
-        f"{named(place, token)}: its chance is p ÷ q = {percent(p)} ÷ {percent(q)} = "
-        f"{percent(p / q)}, and the draw says: accepted.",
+        f"{named(place, token)}：接受的机会是 p ÷ q = {share(p)} ÷ {share(q)} = "
+        f"{share(p / q)}，抽中了：接受。",
+        f"{named(place, token)}: its chance is p ÷ q = {share(p)} ÷ {share(q)} = "
+        f"{share(p / q)}, and the draw says: accepted.",
     )
 
 
@@ -61,10 +66,10 @@ def rejected(place: int, token: str, p: float, q: float, num_after: int) -> str:
         letter(place + 1) if num_after == 1 else f"{letter(place + 1)}–{letter(place + num_after)}"
     )
     return tr(
-        f"{named(place, token)}：接受的机会只有 p ÷ q = {percent(p)} ÷ {percent(q)} = "
-        f"{percent(p / q)}，没抽中：拒绝。" + (f"后面的 {dropped} 一起作废。" if num_after else ""),
-        f"{named(place, token)}: its chance is only p ÷ q = {percent(p)} ÷ {percent(q)} = "
-        f"{percent(p / q)}, and the draw says: rejected."
+        f"{named(place, token)}：接受的机会只有 p ÷ q = {share(p)} ÷ {share(q)} = "
+        f"{share(p / q)}，没抽中：拒绝。" + (f"后面的 {dropped} 一起作废。" if num_after else ""),
+        f"{named(place, token)}: its chance is only p ÷ q = {share(p)} ÷ {share(q)} = "
+        f"{share(p / q)}, and the draw says: rejected."
         + (
             f" {dropped} after it {'is' if num_after == 1 else 'are'} dropped." if num_after else ""
         ),

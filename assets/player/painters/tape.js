@@ -212,7 +212,7 @@ function paintProposals(c, frames, step, place, look) {
   paintName(c, frames.words.row_draft, place.proposals + place.cell / 2, place, look);
   let x = place.left;
   cellsNow.forEach((cell) => {
-    const width = Math.min(Math.max(look.widthOf(cell.text) + 2 * AIR + 6, place.size * 2.2), share);
+    const width = Math.min(Math.max(look.widthOf(cell.text) + 2 * AIR + 10, place.size * 2.6), share);
     const box = { x, y: place.proposals, width, height: place.cell };
     paintLetter(c, cell, box, frames, place, look);
     paintProposal(c, cell, box, look);
@@ -248,20 +248,29 @@ function paintProposal(c, { text, fate, state, now }, box, look) {
     c.fillStyle = look.text;
     c.fillText(shown, at, y + height / 2 + 0.5);
     c.globalAlpha = 1;
-  } else paintCell(c, text, look.states[state], box, look);
-  if (fate === "rejected") strike(c, box, look);
+  } else if (fate === "rejected") paintRejected(c, shown, at, look.states[state], box, look);
+  else paintCell(c, text, look.states[state], box, look);
   if (now) {
     c.fillStyle = look.accent;
     c.fillRect(x, y + height + 3, width, 3);
   }
 }
 
-function strike(c, { x, y, width, height }, look) {
-  c.strokeStyle = look.text;
-  c.lineWidth = 2.5;
+// Struck out, but still to be read: its pattern shows around the text.
+function paintRejected(c, shown, at, state, { x, y, width, height }, look) {
+  paintSpan(c, state, x, y, width, height, [4, 4], look);
+  const ground = look.widthOf(shown) + 6;
+  c.fillStyle = look.background;
+  c.fillRect(at - 3, y + 3, ground, height - 6);
+  c.textAlign = "left";
+  c.font = look.font;
+  c.fillStyle = look.text;
+  c.fillText(shown, at, y + height / 2 + 0.5);
+  c.strokeStyle = state.colour;
+  c.lineWidth = 2;
   c.beginPath();
-  c.moveTo(x + 2, y + height - 3);
-  c.lineTo(x + width - 2, y + 3);
+  c.moveTo(x, y + height - 2);
+  c.lineTo(x + width, y + 2);
   c.stroke();
 }
 
