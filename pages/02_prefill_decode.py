@@ -7,10 +7,12 @@ behind; plays one prefill and its decode steps; and measures thin and tall matri
 
 from typing import Any
 
-from sim import phases, specs
+from sim import phases, scheduler, specs, workload
 from sim.cost import Roofline
+from sim.engine import Setup
+from sim.kv import Paged
 from sim.kv.sizes import Division
-from ui import lesson, predict
+from ui import lesson, measured, predict, runs
 from ui import phases as pictures
 from ui.lesson import Card, tr
 from ui.numbers import count, memory, scaled, seconds, significant
@@ -21,6 +23,8 @@ MODEL, GPU = "Llama-3.1-8B", "H100 SXM"
 PROMPTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024)
 CONTEXTS = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
+
+OUTPUT = 10
 
 STATES: dict[str, dict[str, object]] = {
     "short_prompt": {"prompt": 64},
@@ -204,6 +208,92 @@ def roofline() -> None:
         computing=seconds(step.whole.compute_seconds),
     )
     chapter.flags()
+
+
+@chapter.act("steps", tr("一步一步", "Step by step"))
+def steps() -> None:
+    chapter.say("steps")
+    clock = choose_clock()
+    label = tr("提示词 token", "Prompt tokens")
+    prompt = int(chapter.slide("short", label, 4, 16, start=12, live=True))
+    label = tr("一起来的请求", "Requests together")
+    number = int(chapter.slide("together", label, 1, 4, start=1, live=True))
+    requests = workload.of_lengths([OUTPUT] * number, prompt)
+    setup = Setup(requests, scheduler.Chunked(8), Paged(num_blocks=64), clock)
+    passes = runs.steps(setup)
+    alt = tr(
+        "逐步播放：左边输入的行，中间权重，右边每个请求的 KV",
+        "Step by step: rows in on the left, the weights, and the KV of each request on the right",
+    )
+    chapter.play(pictures.passes(passes, clock, alt), "passes")
+    chapter.leaves_out("steps_leaves_out")
+    first, *rest = passes
+    chapter.say(
+        "steps_result",
+        rows=count(first.num_tokens),
+        weights=memory(clock.weight_bytes(1)),
+        readings=count(len(rest)),
+        written=count(sum(step.num_tokens for step in rest)),
+        prefill=seconds(first.seconds),
+        decode=seconds(rest[0].seconds),
+        model=clock.model.name,
+        gpu=clock.gpu.name,
+    )
+
+
+@chapter.act("measured", tr("在这台机器上量", "Measured here"))
+def measure() -> None:
+    chapter.say("measured", cpu=measured.cpu())
+    results = chapter.press(
+        "measure", tr("量一量", "Measure"), tr("正在量…", "Measuring…"), measured.here
+    )
+    if results is None:
+        chapter.say("measured_before")
+        return
+    one, *_, many = results.products
+    alone, together = results.alone, results.together
+    chapter.cards(
+        [
+            Card(
+                tr("1 行", "1 row"),
+                scaled(one.flops_per_second, "FLOP/s"),
+                scaled(one.bytes_per_second, "B/s"),
+            ),
+            Card(
+                tr(f"{many.rows} 行", f"{many.rows} rows"),
+                scaled(many.flops_per_second, "FLOP/s"),
+                scaled(many.bytes_per_second, "B/s"),
+            ),
+        ]
+    )
+    chapter.draw(
+        measured.own_roofline(results, large=chapter.large),
+        "own",
+        alt=tr(
+            "这台机器的屋顶线：每个点是一种行数，1 行在左下，行数越多越往右",
+            "This machine's roofline: a point per number of rows, a single row at the lower left",
+        ),
+    )
+    chapter.draw(
+        measured.paces(results, large=chapter.large),
+        "paces",
+        alt=tr(
+            "小模型每秒处理多少 token：预填充、单独解码、几个一起解码",
+            "Tokens per second of the tiny model: prefill, decoding alone, decoding together",
+        ),
+    )
+    chapter.leaves_out("measured_leaves_out", mark="here", source=measured.cpu())
+    chapter.say(
+        "measured_result",
+        one=scaled(one.flops_per_second, "FLOP/s"),
+        bandwidth=scaled(one.bytes_per_second, "B/s"),
+        rows=many.rows,
+        many=scaled(many.flops_per_second, "FLOP/s"),
+        times=significant(results.gain),
+        prefill=count(results.prefill.tokens_per_second),
+        alone=count(alone.tokens_per_second),
+        together=count(together.tokens_per_second),
+    )
 
 
 @chapter.act("check", tr("自测", "Self-check"))

@@ -11,6 +11,7 @@ Reading order; imports point up this list, never back:
     traces       who asked: recorded traffic, from a file
     events       what happened in a step, as typed facts
     kv           who owns which memory
+    visits       requests come and leave: what that does to the blocks of a pool
     tree_server  a queue before a radix tree: who looks up, locks, computes, evicts
     caches       the same requests through hashed blocks and through the tree
     scheduler    who goes next
@@ -34,6 +35,7 @@ A real model, small enough for numpy:
     transformer  token ids to logits: the formula
     sampling     logits to one token
     generation   the loop: the prompt in one pass, then token by token
+    measured     how fast the machine at hand computes both phases
     speculative  a small model proposes, the large one checks
     pipeline     one text through every station: tokens, steps, logits, text; with its times
     proofs       the tricks of serving change nothing, on any text

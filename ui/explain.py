@@ -6,8 +6,8 @@ import streamlit as st
 
 from ui.language import tr
 
-Mark = Literal["computed", "measured", "gpu"]
-MARKS: tuple[Mark, ...] = ("computed", "measured", "gpu")
+Mark = Literal["computed", "here", "measured", "gpu"]
+MARKS: tuple[Mark, ...] = ("computed", "here", "measured", "gpu")
 
 
 def how(formula: str, title: str = "", key: str | None = None) -> None:
@@ -22,6 +22,8 @@ def mark_words(mark: Mark, source: str = "") -> str:
     match mark:
         case "computed":
             return tr("此处计算", "Computed here")
+        case "here":
+            return tr(f"在这台机器上实测：{source}", f"Measured on this machine: {source}")
         case "measured":
             where = source or tr("来源见正文", "source in the text")
             return tr(f"他处实测：{where}", f"Measured elsewhere: {where}")

@@ -79,6 +79,7 @@ class Act:
 
 Method = TypeVar("Method", bound=Callable[..., None])
 Chosen = TypeVar("Chosen")
+Progress = Callable[[int, int], None]  # (done, in all)
 
 
 def _stands_still(method: Method) -> Method:
@@ -268,8 +269,24 @@ class Chapter:
             return cast(str, self._control(controls.line, given, more, controls.writable))
         text, letters = self._control(controls.line, given, more, controls.writable)
         self._answers[state.TYPED] = text
-        self.problem(notes.too_long(letters, text, tiny_model.left_out(text)))
+        self.problem(notes.text_cut(letters, text, tiny_model.left_out(text)))
         return cast(str, text)
+
+    def press(
+        self, key: str, label: str, words: str, compute: Callable[[Progress], Chosen]
+    ) -> Chosen | None:
+        """A button, and what `compute(progress)` gave when it was last pressed; None before.
+
+        For what is done only when the reader asks, as a measurement: kept for this session, never
+        in the URL.  `words` stand beside the bar meanwhile.
+        """
+        name = f"press-{key}"
+        if not self.rehearses:
+            with self._at.controls:
+                pressed = st.button(label, key=name, type="primary", on_click=state.moved)
+            if pressed:
+                state.keep(name, compute(self.progress(words)))
+        return cast(Chosen | None, state.kept(name, None))
 
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         """The bytes of a file the reader gives, or None."""
@@ -433,7 +450,7 @@ class Chapter:
         with self._at.figure, st.spinner(words):
             yield
 
-    def progress(self, words: str) -> Callable[[int, int], None]:
+    def progress(self, words: str) -> Progress:
         """A bar above the figure while something is computed: call it with (done, in all)."""
         if self.rehearses:
             return lambda done, total: None

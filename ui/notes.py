@@ -234,7 +234,7 @@ def passed(step: Step) -> str:
     if any(work.is_prefill for work in step.work):
         what = tr(
             f"预填充：{rows:,} 行一起过权重，写下 {rows:,} 行 KV",
-            f"Prefill: {rows:,} rows go through the weights together, as many rows of KV are written",
+            f"Prefill: {rows:,} rows go through the weights together; KV rows written: {rows:,}",
         )
     else:
         what = tr(
@@ -429,7 +429,7 @@ def as_typed(text: str) -> str:
     return MARKDOWN.sub(r"\\\g<0>", visible)
 
 
-def too_long(letters: int, text: str, tokens_left_out: int = 0) -> str:
+def text_cut(letters: int, text: str, tokens_left_out: int = 0) -> str:
     """What became of a text that is too long, if it is: `letters` were given, `text` is used."""
     said = []
     if letters > len(text):
@@ -565,6 +565,10 @@ def error(problem: SimError) -> str:
         "trace_bad_value": tr(
             f"第 {line} 行，列 {column}：读到“{value}”，应为{expected}。",
             f"Line {line}, column {column}: found “{value}”, expected {expected}.",
+        ),
+        "measurement_cut_short": tr(
+            "这台机器太忙，没有量完。过一会儿再试。",
+            "This machine was too busy to finish measuring. Try again in a while.",
         ),
         "model_does_not_fit": tr(
             f"{values.get('model')} 的权重放不进 {values.get('gpu')} 的显存，没有地方留给 KV。"

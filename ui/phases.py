@@ -10,11 +10,13 @@ import plotly.graph_objects as go
 
 from sim import phases
 from sim.cost import Breakdown, Part, Roofline
+from sim.engine import Step
 from sim.specs import Model
-from ui import charts, pictures, theme
+from ui import charts, notes, pictures, theme
 from ui.charts import Series, Span, TimelineRow
 from ui.language import tr
-from ui.numbers import count, seconds, significant
+from ui.numbers import count, memory, seconds, significant
+from ui.painters.passes import Passes
 
 # -- two shapes ---------------------------------------------------------------------------------
 
@@ -278,3 +280,32 @@ def along_the_batch(
     here = steps[list(batches).index(chosen)]
     longer = max(here.memory_seconds, here.compute_seconds) * 1000
     return charts.mark_point(figure, chosen, longer, tr("现在", "now"), large)
+
+
+# -- step by step -------------------------------------------------------------------------------
+
+SEEN = {"first_token", "finished"}  # events at which the player stops
+
+
+def passes(steps: Sequence[Step], clock: Roofline, alt: str) -> Passes:
+    """A frame for each step: what goes through the weights, and whose KV is read and written."""
+    known = sorted({work.request_id for step in steps for work in step.work})
+    shape = (len(known), len(steps))
+    rows, context = np.zeros(shape, np.int16), np.zeros(shape, np.int16)
+    prefill = np.zeros(shape, np.uint8)
+    for at, step in enumerate(steps):
+        for work in step.work:
+            place = known.index(work.request_id), at
+            rows[place], context[place] = work.num_tokens, work.context
+            prefill[place] = work.is_prefill
+    return Passes(
+        requests=tuple(theme.request_letter(who) for who in known),
+        rows=rows,
+        context=context,
+        prefill=prefill,
+        weights=memory(clock.weight_bytes(1)),
+        notes=tuple(notes.passed(step) for step in steps),
+        events=tuple(tuple(kind for kind in notes.kinds(step) if kind in SEEN) for step in steps),
+        times=tuple(seconds(step.end_seconds) for step in steps),
+        alt=alt,
+    )

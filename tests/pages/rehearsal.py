@@ -136,6 +136,10 @@ class Rehearsal:
     def prove(self, claim: str, text: str | None = None) -> None:
         assert claim in proof.CLAIMS
 
+    def press(self, key: str, label: str, words: str, compute: Callable[..., Any]) -> Any:
+        """What the button gave, as a value: `play("measured", measure=results)`."""
+        return self.values.pop(key, None)
+
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return self.values.pop(key, None)
 

@@ -226,6 +226,7 @@ REACHABLE: dict[str, dict[str, object]] = {
     "format_unknown": {"value": "int3", "known": ("bf16", "int4")},
     "heads_not_divisible": {"model": "Qwen2.5-7B", "value": 8, "q_heads": 28, "kv_heads": 4},
     "length_range_empty": {"low": 9, "high": 4},
+    "measurement_cut_short": {"done": 3, "total": 8},
     "model_does_not_fit": {"model": "Llama-3.1-70B", "gpu": "RTX 4090"},
     "num_users_below_one": {"value": 0},
     "no_progress": {"request_id": 3, "num_tokens": 9, "seconds": 1.0},
