@@ -57,7 +57,7 @@ def panel(claim: str, text: str | None = None) -> None:
         if text is None:
             label = tr("用你自己的文字", "On a text of your own")
             text, letters = controls.line(state.TYPED, label, tiny_model.SAMPLE)
-            if said := notes.too_long(letters, text, tiny_model.left_out(text)):
+            if said := notes.text_cut(letters, text, tiny_model.left_out(text)):
                 st.warning(said)
         proof = of(claim, text, language.current())
         st.markdown(words.filled(proof.verdict, **proof.numbers))
