@@ -7,7 +7,6 @@ Reading order; imports point up this list, never back:
     request      one request, and how far it has come
     workload     who asks, when, for how much
     prompts      who says what: whatever begins alike is shared
-    tenants      what one user can find out about another, and the salt against it
     traces       who asked: recorded traffic, from a file
     events       what happened in a step, as typed facts
     kv           who owns which memory
@@ -22,6 +21,7 @@ Reading order; imports point up this list, never back:
     growth       whose KV lies on the GPU, step by step
     stations     one request from arrival to text, with what the host does around the engine
     metrics      TTFT, ITL, TPOT, throughput, goodput; over time
+    tenants      what one user can find out about another, and the salt against it
     replicas     several servers behind a router, each with its own cache
     streaming    what a client measures: messages, and what each tool calls ITL and TPOT
     stalls       what a prefill costs those who decode beside it

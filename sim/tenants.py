@@ -10,11 +10,13 @@ Source: CVE-2025-46570; https://github.com/vllm-project/vllm/issues/16016 (`cach
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from sim.engine import Run
+from sim.errors import require
+from sim.metrics import ttft
 from sim.request import Request, Segment
 
-Salt = Literal["none", "tenant", "request"]
+SALTS = ("none", "tenant", "request")  # one for each tenant, one for each request
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,13 @@ class Probe:
     secret: int = 2  # the document that A has sent, from 0 on
     gap_seconds: float = 4.0
 
-    def requests(self, salt: Salt) -> tuple[Request, ...]:
-        """A's request, B's first one, then B's probes, one every `gap_seconds`."""
+    def requests(self, salt: str) -> tuple[Request, ...]:
+        """A's request, B's first one, then B's probes, one every `gap_seconds`.
+
+        Raises:
+            SimError: `salt_unknown`.
+        """
+        require(salt in SALTS, "salt_unknown", value=salt)
         system = Segment("system", self.system_tokens)
         documents = [
             Segment(f"document-{number}", self.document_tokens)
@@ -56,6 +63,21 @@ class Probe:
             "request": [str(who) for who in range(len(asked))],
         }
         return salted(plain, salts[salt])
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What B's clock shows: TTFT in seconds."""
+
+    first: float  # of B's first request
+    fastest: float  # of its probes
+    slowest: float
+
+    @classmethod
+    def of(cls, run: Run) -> "Probed":
+        """Of a run of `Probe.requests`."""
+        _, first, *probes = (ttft(record) for record in run.records)
+        return cls(first, min(probes), max(probes))
 
 
 def salted(requests: Sequence[Request], salts: Sequence[str]) -> tuple[Request, ...]:

@@ -20,7 +20,7 @@ from sim.events import TreeEvent
 from sim.kv.radix import Node, RadixTree, longest_prefix_order
 from sim.prompts import Prompt, Tokens
 
-Order = Literal["fcfs", "lpm"]
+ORDERS = ("fcfs", "lpm")  # first come, first served; longest cached prefix first
 Action = Literal["begin", "sort", "look_up", "refuse", "evict", "compute", "finish"]
 
 
@@ -77,20 +77,21 @@ class Served:
     def num_hit_tokens(self) -> int:
         return sum(self.hits)
 
-    @property
-    def hit_rate(self) -> float:
-        return self.num_hit_tokens / self.num_prompt_tokens
+    def place_of(self, who: int) -> int:
+        """As which one a request was served, from 1 on."""
+        return self.order.index(who) + 1
 
 
 def serve(
-    prompts: Sequence[Prompt], num_slots: int, order: Order = "fcfs", max_running: int = 2
+    prompts: Sequence[Prompt], num_slots: int, order: str = "fcfs", max_running: int = 2
 ) -> Served:
     """Serve prompts that all wait from the start; only the next turn of a chat comes later, when
     the answer that it repeats is written.
 
     Raises:
-        SimError: `slots_too_few` if a request cannot fit even alone.
+        SimError: `slots_too_few` if a request cannot fit even alone; `order_unknown`.
     """
+    require(order in ORDERS, "order_unknown", value=order)
     needed = least_slots(prompts)
     require(needed <= num_slots, "slots_too_few", needed=needed, num_slots=num_slots)
     server = _Server(prompts, num_slots, order, max_running)
@@ -129,7 +130,7 @@ class _Running:
 class _Server:
     """The server while it works; what it did is in `steps`."""
 
-    def __init__(self, prompts: Sequence[Prompt], num_slots: int, order: Order, max_running: int):
+    def __init__(self, prompts: Sequence[Prompt], num_slots: int, order: str, max_running: int):
         self.prompts, self.order, self.max_running = prompts, order, max_running
         self.turns = [turn_before(who, prompts) for who in range(len(prompts))]
         self.num_slots = num_slots

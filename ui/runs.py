@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from sim import engine, metrics, slots, stalls, tree_server
+from sim import caches, engine, metrics, replicas, slots, stalls, tree_server
 from sim.prompts import Prompt
 from sim.request import Request
 from sim.sweep import Point
@@ -90,14 +90,39 @@ def by_prompt(setup: engine.Setup, longest_short: int) -> tuple[stalls.Latencies
 
 
 @lru_cache(maxsize=KEPT)
-def tree(
-    prompts: tuple[Prompt, ...], num_slots: int, order: tree_server.Order
-) -> tree_server.Served:
+def tree(prompts: tuple[Prompt, ...], num_slots: int, order: str) -> tree_server.Served:
     """Every step of a server with a radix tree."""
     return tree_server.serve(prompts, num_slots, order)
 
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
-def tree_hits(prompts: tuple[Prompt, ...], num_slots: int, order: tree_server.Order) -> int:
+def tree_hits(prompts: tuple[Prompt, ...], num_slots: int, order: str) -> int:
     """Prompt tokens that such a server finds."""
     return tree_server.serve(prompts, num_slots, order).num_hit_tokens
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def fleet(setup: engine.Setup, num_replicas: int, rule: str) -> replicas.Fleet:
+    """The setup's requests on several servers that are all set up so."""
+    targets = replicas.route(setup.requests, num_replicas, rule)
+    parts = replicas.parts(setup, targets, num_replicas)
+    summaries = [metrics.summarize(engine.simulate(part)) for part in parts]
+    return replicas.together(parts, summaries, num_replicas)
+
+
+@lru_cache(maxsize=KEPT)
+def fleet_traffic(num_replicas: int, popular_share: float) -> tuple[Request, ...]:
+    """The same objects each time, as with `requests`."""
+    return replicas.traffic(num_replicas, popular_share)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def found_in_tree(requests: tuple[Request, ...], num_slots: int) -> tuple[int, ...]:
+    return caches.found_in_tree(requests, num_slots)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def found_in_blocks(
+    requests: tuple[Request, ...], num_slots: int, block_size: int
+) -> tuple[int, ...]:
+    return caches.found_in_blocks(requests, num_slots, block_size)

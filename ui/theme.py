@@ -61,9 +61,10 @@ MEANINGS: dict[str, Meaning] = {
     "target": Meaning("#1f78b4", "solid", "target 的概率", "the target's probability"),
     # What becomes of a node in the radix tree.
     "locked": Meaning("#5d7285", "solid", "锁住", "locked"),
-    "evictable": Meaning("#83806a", "outline", "可驱逐", "evictable"),
-    "evicted": Meaning("#b3544a", "vertical", "刚被驱逐", "just evicted"),
+    "evictable": Meaning("#83806a", "outline", "可淘汰", "evictable"),
+    "evicted": Meaning("#b3544a", "vertical", "刚被淘汰", "just evicted"),
     "missing": Meaning("#8b7f76", "none", "还要算的", "still to compute"),
+    "in_use": Meaning("#56789c", "backslash", "有人在用", "in use"),
     "unseen": Meaning("#7d8494", "none", "还没查", "not looked up yet"),
     # What the user has of it.
     "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),

@@ -26,7 +26,7 @@ def node_inserted(event: events.NodeInserted) -> str:
 
 def node_evicted(event: events.NodeEvicted) -> str:
     return tr(
-        f"最久没用的叶子整片驱逐，腾出 {event.num_tokens} 个",
+        f"最久没用的叶子整片淘汰，腾出 {event.num_tokens} 个",
         f"the least recently used leaf is evicted whole and frees {event.num_tokens}",
     )
 
@@ -73,7 +73,7 @@ def _action(step: TreeStep, prompts: Sequence[Prompt]) -> str:
             )
         case "refuse":
             return tr(
-                f"{who} 放不下：没锁的全驱逐也不够，等有人写完",
+                f"{who} 放不下：没锁的全淘汰也不够，等有人写完",
                 f"{who} does not fit, even with all unlocked leaves gone; it waits",
             )
         case "evict":

@@ -14,10 +14,13 @@ from sim.tree_server import NodeState, Served, TreeStep
 from ui import charts, pictures, theme, tree_notes
 from ui.charts import Dash, Series
 from ui.language import tr
+from ui.numbers import in_percent
 from ui.painters.tree import Bar, Moment, Tree
 
 GROWN = {"compute": "prefill", "finish": "decode"}  # what a new leaf is made of
 
+
+BLOCKS, TREE = 0, 1  # colours of the two caches
 
 TEACHER = ("你 是 耐心 的 老师 。", "You are a patient teacher .")
 TRANSLATOR = ("把 这句 译成 英文 ：", "Translate this into French :")
@@ -182,3 +185,40 @@ def found_by_order(
     )
     figure.update_yaxes(rangemode="tozero")
     return charts.mark_point(figure, *here, tr("现在", "now"), large)
+
+
+def found_by_length(
+    lengths: Sequence[int], in_blocks: Sequence[int], in_tree: Sequence[int], large: bool = False
+) -> go.Figure:
+    """Tokens that one prompt finds, along how many it shares with the one before."""
+    series = [
+        Series(tr("哈希块", "hashed blocks"), lengths, in_blocks, BLOCKS, step=True),
+        Series(tr("基数树", "radix tree"), lengths, in_tree, TREE, "dash"),
+    ]
+    return charts.lines(
+        series,
+        tr("开头相同的 token", "tokens that begin alike"),
+        pictures.keyed(tr("命中的 token", "tokens found"), series),
+        large=large,
+        name_ends=False,
+        height=230,
+    )
+
+
+def hits_by_room(
+    room: Sequence[int], in_blocks: Sequence[float], in_tree: Sequence[float], large: bool = False
+) -> go.Figure:
+    """Share of all prompt tokens that are found, along how many slots the cache has."""
+    series = [
+        Series(tr("哈希块", "hashed blocks"), room, [in_percent(x) for x in in_blocks], BLOCKS),
+        Series(tr("基数树", "radix tree"), room, [in_percent(x) for x in in_tree], TREE, "dash"),
+    ]
+    return charts.lines(
+        series,
+        tr("KV 槽", "KV slots"),
+        pictures.keyed(tr("命中率（%）", "hit rate (%)"), series),
+        large=large,
+        name_ends=False,
+        y_range=(-2, 100),
+        height=230,
+    )

@@ -99,3 +99,9 @@ def test_no_server_at_all_is_an_error():
     with pytest.raises(SimError) as error:
         route(traffic(1, 0.0), 0, "round_robin")
     assert error.value.code == "replicas_below_one"
+
+
+def test_a_rule_nobody_knows_is_an_error():
+    with pytest.raises(SimError) as error:
+        route(traffic(1, 0.0), 1, "nearest")
+    assert error.value.code == "rule_unknown"

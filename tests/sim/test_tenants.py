@@ -4,6 +4,7 @@ import pytest
 
 from sim import engine, metrics, scheduler
 from sim.cost import SimpleClock
+from sim.errors import SimError
 from sim.kv import Paged
 from sim.request import Request, Segment
 from sim.tenants import Probe, salted
@@ -51,3 +52,9 @@ def test_no_salt_and_nothing_shared_stay_as_they_are():
     plain = Request(0, 0.0, 8, 1)
     assert salted([plain], [""]) == (plain,)
     assert salted([plain], ["x"]) == (plain,)
+
+
+def test_a_salt_nobody_knows_is_an_error():
+    with pytest.raises(SimError) as error:
+        Probe().requests("pepper")
+    assert error.value.code == "salt_unknown"

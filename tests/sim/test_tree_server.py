@@ -96,6 +96,7 @@ def test_first_come_serves_in_order_and_longest_prefix_serves_a_family_at_a_time
     queue = two_families()
     assert serve(queue, 40, "fcfs").order == (0, 1, 2, 3, 4, 5)
     assert serve(queue, 40, "lpm").order == (0, 2, 4, 1, 3, 5)
+    assert [serve(queue, 40, order).place_of(1) for order in ("fcfs", "lpm")] == [2, 4]
 
 
 def test_with_little_room_the_order_decides_over_the_hits_and_with_much_it_does_not():
@@ -148,3 +149,9 @@ def test_the_first_in_the_order_of_eviction_is_the_one_that_goes(queue, order):
 
 def gone(step: TreeStep) -> list[int]:
     return [event.node_id for event in step.events if isinstance(event, NodeEvicted)]
+
+
+def test_an_order_nobody_knows_is_an_error():
+    with pytest.raises(SimError) as error:
+        serve([prompt("abc")], 9, "shortest")
+    assert error.value.code == "order_unknown"
