@@ -1,0 +1,70 @@
+"""Pictures of several servers behind a router: what they find, and how the load lies.
+
+They read results of `sim`; nothing here decides or measures anything.
+"""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from sim.replicas import Fleet
+from ui import charts, pictures
+from ui.charts import Dash, Series
+from ui.language import tr
+from ui.numbers import in_percent, percent
+
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
+
+
+def hits_by_replicas(
+    fleets: Mapping[str, Mapping[int, Fleet]], here: tuple[int, Fleet], large: bool = False
+) -> go.Figure:
+    """The hit rate of each rule along the number of servers."""
+    series = [
+        Series(
+            name,
+            list(points),
+            [in_percent(fleet.hit_rate) for fleet in points.values()],
+            number,
+            DASHES[number % len(DASHES)],
+        )
+        for number, (name, points) in enumerate(fleets.items())
+    ]
+    figure = charts.lines(
+        series,
+        tr("副本数", "replicas"),
+        pictures.keyed(tr("命中率（%）", "hit rate (%)"), series),
+        large=large,
+        log_x=True,
+        y_range=(0, 100),
+        name_ends=False,
+        height=240,
+    )
+    places = list(next(iter(fleets.values())))
+    figure.update_xaxes(tickvals=places, ticktext=[str(place) for place in places])
+    number, fleet = here
+    return charts.mark_point(figure, number, in_percent(fleet.hit_rate), tr("现在", "now"), large)
+
+
+def shares(fleet: Fleet, large: bool = False) -> go.Figure:
+    """How many of the requests each server got, the busiest first; the line is an even share."""
+    names = [
+        tr(f"副本 {number}", f"replica {number}") for number in range(1, len(fleet.shares) + 1)
+    ]
+    figure = charts.bars(
+        names,
+        [in_percent(share) for share in fleet.shares],
+        tr("占全部请求的 %", "% of all requests"),
+        texts=[percent(share) for share in fleet.shares],
+        large=large,
+        top=in_percent(max(0.5, *fleet.shares)),
+        height=90 + 26 * len(names) if not large else None,
+    )
+    even = in_percent(1 / len(fleet.shares))
+    figure.add_vline(x=even, line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"})
+    return figure
+
+
+def times_the_mean(ratio: float) -> str:
+    """How much busier than on average."""
+    return tr(f"平均的 {ratio:.1f} 倍", f"{ratio:.1f}× the mean")
