@@ -4,13 +4,15 @@ The reader guesses what a cache makes faster, edits a prompt and watches every l
 watches blocks being shared, left and evicted, and finds out how large a cache must be.
 """
 
-from sim import scheduler, specs
+from sim import scheduler, specs, visits
 from sim.cost import Roofline
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.kv.chain import Lookup, chain
 from sim.metrics import computed_tokens, reused_tokens
-from ui import lesson, predict, prefix, prompts, runs
+from sim.request import Request, Segment
+from ui import lesson, pool_walk, predict, prefix, prompts, runs, trees
+from ui import fleets as fleet_pictures
 from ui.hash_chain import walk
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, seconds
@@ -33,6 +35,68 @@ EDITS = {
     "own": tr("自己写", "Write my own"),
 }
 BLOCK_SIZES = (4, 8, 16, 32)
+
+POOL_BLOCK = 4  # tokens: few, so that every block can be seen
+POOL_RANGE = (8, 18)  # blocks
+TEXT_S, TEXT_T = (Segment("S", 12),), (Segment("T", 8),)  # two beginnings that many prompts have
+RETURNS_TO_S, RETURNS_TO_T = 4, 5
+VISITORS = (
+    Request(0, 0.0, 18, 2, TEXT_S),
+    Request(1, 0.0, 16, 4, TEXT_S),
+    Request(2, 0.0, 14, 4, TEXT_T),
+    Request(3, 0.0, 24, 4),  # shares nothing with anybody
+    Request(RETURNS_TO_S, 0.0, 17, 3, TEXT_S),
+    Request(RETURNS_TO_T, 0.0, 12, 4, TEXT_T),
+)
+MOVES: tuple[tuple[visits.Kind, int], ...] = (
+    ("comes", 0),
+    ("comes", 1),
+    ("answers", 0),
+    ("leaves", 0),
+    ("answers", 1),
+    ("leaves", 1),
+    ("comes", 2),
+    ("answers", 2),
+    ("leaves", 2),
+    ("comes", 3),
+    ("answers", 3),
+    ("leaves", 3),
+    ("comes", RETURNS_TO_S),
+    ("answers", RETURNS_TO_S),
+    ("leaves", RETURNS_TO_S),
+    ("comes", RETURNS_TO_T),
+    ("answers", RETURNS_TO_T),
+    ("leaves", RETURNS_TO_T),
+)
+
+TREE_SLOTS = (18, 20, 24, 28, 32, 36, 40, 44)
+ORDERS = {
+    "fcfs": tr("先来先服务", "First come"),
+    "lpm": tr("最长前缀优先", "Longest prefix"),
+}
+
+CACHE_BLOCKS = (16, 32, 64, 128)
+ALIKE = tuple(range(4, 257, 4))  # tokens that two prompts begin with alike
+OWN_TOKENS, MANY_SLOTS = 20, 4_000
+DOCUMENT = caches.document_between_others(600, 20, 90, 6)
+CACHE_SLOTS = tuple(range(630, 841, 10))
+TIGHT_SLOTS, ROOMY_SLOTS = 660, 840
+
+PROBE = tenants.Probe()
+SALTS = {
+    "none": tr("不加", "None"),
+    "tenant": tr("每租户一个", "One a tenant"),
+    "request": tr("每请求一个", "One a request"),
+}
+
+REPLICAS = (1, 2, 4, 8)
+RULES = {
+    "round_robin": tr("轮询", "Round robin"),
+    "random": tr("随机", "Random"),
+    "affinity": tr("亲和", "Affinity"),
+    "balanced": tr("亲和 + 均衡", "Affinity, balanced"),
+}
+POPULAR = {"0": tr("没有", "None"), "0.3": "30%", "0.6": "60%"}
 
 chapter = lesson.open(__file__)
 TOKENS = tr("token", "tokens")
@@ -138,6 +202,246 @@ def hash_chain() -> None:
     chapter.play(walk(lookup, alt), "lookup")
     chapter.leaves_out("chain_leaves_out")
     chapter.say("chain_result", found=lookup.num_found, computed=count(lookup.computed_tokens))
+
+
+@chapter.act("pool", tr("谁先被淘汰", "Who is evicted"))
+def pool() -> None:
+    chapter.say("pool", size=POOL_BLOCK)
+    label = tr("池里有几块", "Blocks in the pool")
+    blocks = int(chapter.slide("blocks", label, *POOL_RANGE, start=13, live=True))
+    moves = visits.walk(VISITORS, MOVES, blocks, POOL_BLOCK)
+    alt = tr(
+        "逐步播放：上面是池里的每一块和它的引用计数，下面是空闲队列",
+        "Step by step: every block of the pool with its reference count, and the free queue",
+    )
+    chapter.play(pool_walk.walk(moves, alt), "pool")
+    chapter.leaves_out("pool_leaves_out")
+    chapter.say(
+        "pool_result",
+        blocks=blocks,
+        found_e=visits.num_found(moves, RETURNS_TO_S),
+        found_f=visits.num_found(moves, RETURNS_TO_T),
+    )
+
+
+@chapter.act("tree", tr("基数树", "The radix tree"))
+def tree() -> None:
+    chapter.say("tree")
+    label = tr("KV 槽", "KV slots")
+    slots = int(chapter.pick("slots", label, TREE_SLOTS, start=28, live=True))
+    order = chapter.choose("order", tr("谁先来", "Who goes first"), ORDERS, start="fcfs")
+    queue = trees.queue()
+    first, longest = (runs.tree(queue, slots, name) for name in ORDERS)
+    served = runs.tree(queue, slots, order)
+    alt = tr(
+        "基数树逐步播放：每个节点的词、几把锁、下一个被淘汰的叶子；上方是队列和 KV 槽",
+        "The radix tree step by step: each node's words, its locks, which leaf goes next; above it "
+        "the queue and the KV slots",
+    )
+    chapter.play(trees.tree_frames(served, queue, slots, alt), "tree")
+    found = {
+        words: {room: runs.tree_hits(queue, room, name) for room in TREE_SLOTS}
+        for name, words in ORDERS.items()
+    }
+    chapter.draw(
+        trees.found_by_order(found, (slots, served.num_hit_tokens), large=chapter.large),
+        "orders",
+        alt=tr(
+            "横轴是 KV 槽，纵轴是命中的 token，两种顺序各一条线",
+            "Tokens found along the number of KV slots, a line for each order of the queue",
+        ),
+    )
+    chapter.leaves_out("tree_leaves_out")
+    chapter.say("tree_rules")
+    chapter.say(
+        "tree_result",
+        slots=slots,
+        total=served.num_prompt_tokens,
+        first=first.num_hit_tokens,
+        longest=longest.num_hit_tokens,
+        place=longest.place_of(1),
+    )
+    chapter.presets(
+        {
+            "tree_roomy": {"slots": 44},
+            "tree_tight": {"slots": 18},
+            "tree_sorted": {"slots": 18, "order": "lpm"},
+        }
+    )
+
+
+@chapter.act("against", tr("哈希块还是树", "Blocks or a tree"), deeper=True)
+def against() -> None:
+    chapter.say("against")
+    label = tr("块的大小", "Block size")
+    size = int(chapter.pick("cache_block", label, CACHE_BLOCKS, start=32, unit=TOKENS))
+    pairs = [caches.beginning_alike(shared, OWN_TOKENS, 2) for shared in ALIKE]
+    chapter.draw(
+        trees.found_by_length(
+            ALIKE,
+            [runs.found_in_blocks(pair, MANY_SLOTS, size)[1] for pair in pairs],
+            [runs.found_in_tree(pair, MANY_SLOTS)[1] for pair in pairs],
+            large=chapter.large,
+        ),
+        "alike",
+        alt=tr(
+            "横轴是两个提示词开头相同的 token 数，纵轴是命中数：树是直线，哈希块是台阶",
+            "Tokens found along tokens shared: a straight line for the tree, stairs for blocks",
+        ),
+    )
+    in_blocks = {
+        room: caches.hit_rate(DOCUMENT, runs.found_in_blocks(DOCUMENT, room, size))
+        for room in CACHE_SLOTS
+    }
+    in_tree = {
+        room: caches.hit_rate(DOCUMENT, runs.found_in_tree(DOCUMENT, room)) for room in CACHE_SLOTS
+    }
+    chapter.draw(
+        trees.hits_by_room(in_blocks, in_tree, large=chapter.large),
+        "room",
+        alt=tr(
+            "横轴是 KV 槽，纵轴是命中率：槽少时哈希块还有命中，树一点也没有",
+            "Hit rate along the number of slots: with few, blocks still hit and the tree does not",
+        ),
+    )
+    chapter.leaves_out("against_leaves_out")
+    chapter.say(
+        "against_result",
+        size=size,
+        tight=TIGHT_SLOTS,
+        blocks_tight=percent(in_blocks[TIGHT_SLOTS]),
+        tree_tight=percent(in_tree[TIGHT_SLOTS]),
+        roomy=ROOMY_SLOTS,
+        blocks_roomy=percent(in_blocks[ROOMY_SLOTS]),
+        tree_roomy=percent(in_tree[ROOMY_SLOTS]),
+    )
+    chapter.say("against_points")
+
+
+@chapter.act("tenants", tr("租户与盐", "Tenants and salt"), deeper=True)
+def neighbours() -> None:
+    chapter.say("tenants", documents=PROBE.num_documents, document=count(PROBE.document_tokens))
+    salt = chapter.choose("salt", tr("缓存的盐", "Cache salt"), SALTS, start="none")
+    memory = Paged.beside(MODEL, GPU)
+    setups = {
+        name: Setup(PROBE.requests(name), scheduler.Chunked(8), memory, CLOCK) for name in SALTS
+    }
+    measured = {
+        name: tenants.Probed.of(runs.run(setup)) for name, setup in setups.items()
+    }
+    now = measured[salt]
+    chapter.cards(
+        [
+            Card(tr("最快的试探", "Fastest probe"), seconds(now.fastest)),
+            Card(tr("最慢的试探", "Slowest probe"), seconds(now.slowest)),
+            Card(tr("命中率", "Hit rate"), percent(runs.summary(setups[salt]).prefix_hit_rate)),
+            Card(
+                tr("要算的提示词 token", "Prompt tokens computed"),
+                count(computed_tokens(runs.run(setups[salt]))),
+            ),
+        ]
+    )
+    chapter.draw(
+        prefix.computed_and_reused(runs.run(setups[salt]), large=chapter.large),
+        "probes",
+        alt=tr(
+            "每个请求一条：命中的一段、要算的一段和 TTFT；不加盐时 E 明显更快",
+            "A bar for each request: cached, computed, and its TTFT; without a salt E is faster",
+        ),
+    )
+    chapter.leaves_out("tenants_leaves_out")
+    plain, by_tenant = measured["none"], measured["tenant"]
+    chapter.say(
+        "tenants_result",
+        fastest=seconds(plain.fastest),
+        others=seconds(plain.slowest),
+        same=seconds(by_tenant.fastest),
+        first_plain=seconds(plain.first),
+        first_salted=seconds(by_tenant.first),
+        rate_plain=percent(runs.summary(setups["none"]).prefix_hit_rate),
+        rate_tenant=percent(runs.summary(setups["tenant"]).prefix_hit_rate),
+        rate_request=percent(runs.summary(setups["request"]).prefix_hit_rate),
+    )
+    chapter.say("tenants_block")
+
+
+@chapter.act("replicas", tr("多个副本", "Several replicas"), deeper=True)
+def behind_a_router() -> None:
+    chapter.say("replicas", each=replicas.REQUESTS_EACH, prefixes=replicas.PREFIXES_EACH)
+    number = int(chapter.pick("replicas", tr("副本数", "Replicas"), REPLICAS, start=8))
+    rule = chapter.choose("rule", tr("怎么分配", "Routing"), RULES, start="round_robin")
+    label = tr("热门前缀占", "One popular prefix")
+    popular = float(chapter.choose("popular", label, POPULAR, start="0"))
+    memory = Paged.beside(MODEL, GPU)
+    setups = {
+        size: Setup(runs.fleet_traffic(size, popular), scheduler.Chunked(256), memory, CLOCK)
+        for size in REPLICAS
+    }
+    fleets = {
+        name: {size: runs.fleet(setup, size, name) for size, setup in setups.items()}
+        for name in RULES
+    }
+    now = fleets[rule][number]
+    chapter.cards(
+        [
+            Card(tr("命中率", "Hit rate"), percent(now.hit_rate)),
+            Card(tr("TTFT（均值）", "TTFT (mean)"), seconds(now.ttft.mean)),
+            Card("TTFT p99", seconds(now.ttft.percentile(99))),
+            Card(tr("最忙的副本", "Busiest replica"), fleet_pictures.times_the_mean(now.imbalance)),
+        ]
+    )
+    chapter.draw(
+        fleet_pictures.hits_by_replicas(
+            {words: fleets[name] for name, words in RULES.items()},
+            (number, now),
+            large=chapter.large,
+        ),
+        "hits",
+        alt=tr(
+            "横轴是副本数，纵轴是命中率，每种分配方式一条线：轮询一路下降，亲和基本不变",
+            "Hit rate along the number of replicas: round robin falls, affinity stays",
+        ),
+    )
+    chapter.draw(
+        fleet_pictures.shares(now, large=chapter.large),
+        "shares",
+        alt=tr(
+            "每个副本分到多少请求，虚线是平均",
+            "How many of the requests each replica gets; the dotted line is an even share",
+        ),
+    )
+    chapter.leaves_out(
+        "replicas_leaves_out",
+        prefix=count(replicas.PREFIX_TOKENS),
+        difference=replicas.BALANCE_DIFFERENCE,
+        ratio=replicas.BALANCE_RATIO,
+    )
+    turns, sticky, spread = (
+        fleets[name][number] for name in ("round_robin", "affinity", "balanced")
+    )
+    chapter.say(
+        "replicas_result",
+        number=number,
+        turns=percent(turns.hit_rate),
+        sticky=percent(sticky.hit_rate),
+        turns_ttft=seconds(turns.ttft.mean),
+        sticky_ttft=seconds(sticky.ttft.mean),
+    )
+    chapter.say(
+        "replicas_balance" if popular else "replicas_even",
+        busiest=fleet_pictures.times_the_mean(sticky.imbalance),
+        sticky_p99=seconds(sticky.ttft.percentile(99)),
+        spread_p99=seconds(spread.ttft.percentile(99)),
+        spread=percent(spread.hit_rate),
+    )
+    chapter.presets(
+        {
+            "replicas_turns": {"replicas": 8},
+            "replicas_sticky": {"replicas": 8, "rule": "affinity"},
+            "replicas_hot": {"replicas": 8, "rule": "affinity", "popular": "0.6"},
+            "replicas_spread": {"replicas": 8, "rule": "balanced", "popular": "0.6"},
+        }
+    )
 
 
 @chapter.act("check", tr("自测", "Self-check"))

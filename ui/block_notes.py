@@ -1,7 +1,11 @@
 """What happens to blocks, in words: one sentence per step of the hash chain and of the pool."""
 
+from collections.abc import Iterable
+
 from sim.kv.chain import ChainBlock, Fate
+from sim.visits import Block, Move
 from ui.language import tr
+from ui.theme import request_letter
 
 SHOWN_DIGITS = 6  # of a hash
 
@@ -60,3 +64,90 @@ def _outcome(number: int, fate: Fate, is_first_miss: bool) -> str:
             )
         case _:
             return tr("没有，要算。", "not there, so it is computed.")
+
+
+# -- the pool -----------------------------------------------------------------------------------
+
+
+def content(owner: str | int, place: int) -> str:
+    """What lies in a block: the third of a common text is "S3", the fourth of request A "A4"."""
+    return f"{owner if isinstance(owner, str) else request_letter(owner)}{place + 1}"
+
+
+def before_anybody(num_blocks: int) -> str:
+    return tr(
+        f"{num_blocks} 个块，全是空的，都排在空闲队列里。",
+        f"{num_blocks} blocks, all of them empty and in the free queue.",
+    )
+
+
+def moved(move: Move) -> str:
+    """One sentence: who came, wrote or left, and what that did to the blocks."""
+    match move.kind:
+        case "comes":
+            return _came(move)
+        case "answers":
+            return _answered(move)
+        case "leaves":
+            return _left(move)
+
+
+def _came(move: Move) -> str:
+    who = request_letter(move.request_id)
+    contents = {block.id: block.content for block in move.blocks}
+    named = [content(*one) for block in move.found if (one := contents[block])]
+    found = (
+        tr(f"命中 {_listed(named)}", f"finds {_listed(named)}")
+        if named
+        else tr("什么也没命中", "finds nothing")
+    )
+    taken = _taken(move)
+    return tr(f"{who} 来了，{found}，{taken}。", f"{who} comes, {found} and {taken}.")
+
+
+def _answered(move: Move) -> str:
+    who = request_letter(move.request_id)
+    if not move.taken:
+        return tr(
+            f"{who} 写回答，最后一块还装得下。",
+            f"{who} writes its answer; its last block has room for it.",
+        )
+    return tr(f"{who} 写回答，{_taken(move)}。", f"{who} writes its answer and {_taken(move)}.")
+
+
+def _taken(move: Move) -> str:
+    number = len(move.taken)
+    if not move.evicted:
+        return tr(
+            f"从队首取 {number} 块",
+            f"takes {number} {'block' if number == 1 else 'blocks'} from the head of the queue",
+        )
+    lost = _listed(content(*one) for one in move.evicted)
+    return tr(
+        f"从队首取 {number} 块，其中 {lost} 被淘汰",
+        f"takes {number} {'block' if number == 1 else 'blocks'} from the head of the queue, "
+        f"which evicts {lost}",
+    )
+
+
+def _left(move: Move) -> str:
+    who = request_letter(move.request_id)
+    still = [block for block in move.blocks if block.users]
+    shared = [content(*block.content) for block in still if block.content and _is_shared(block)]
+    back = tr(
+        f"{who} 走了。没人用的块从后往前排到队尾，内容还在",
+        f"{who} leaves. Blocks nobody uses go to the end of the queue, last block first, "
+        "and keep what is in them",
+    )
+    if not shared:
+        return tr(f"{back}。", f"{back}.")
+    others = _listed(shared)
+    return tr(f"{back}；{others} 还有人用。", f"{back}; {others} are still in use.")
+
+
+def _is_shared(block: Block) -> bool:
+    return block.content is not None and isinstance(block.content[0], str)
+
+
+def _listed(words: Iterable[str]) -> str:
+    return tr("、", ", ").join(words)

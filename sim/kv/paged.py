@@ -124,6 +124,10 @@ class PagedMemory:
         fresh = max(0, self.num_blocks_for(num_tokens) - held - len(hits))
         return fresh + sum(self.ref_counts[block] == 0 for block in hits)
 
+    def can_be_found(self, block: int) -> bool:
+        """Whether it is full and known by its hash, in use or not."""
+        return block in self._hash_of_block
+
     def match_prefix(self, sequence: Sequence) -> list[int]:
         """The cached blocks the sequence begins with, up to the first miss.
 

@@ -12,6 +12,7 @@ const BETWEEN = 12; // px between two boxes, room for an arrow
 const LINE = 1.4; // of the text size
 const MOST_LINES = 3; // of what lies in a box
 const WIDEST = 1.5; // times the width a box needs
+const MOST_AIR = 14; // px that a row may be higher than it needs to be
 const PIECE_GAP = 2; // px between two tokens
 
 // --- data ----------------------------------------------------------------------------------------------------------
@@ -56,6 +57,7 @@ export function layout(frames, { width, room, size, widthOf }) {
     if (!fitting || height < fitting.height) fitting = { shelves, height };
     if (height <= room) break;
   }
+  stretch(fitting, room);
   let y = 0;
   for (const shelf of fitting.shelves) {
     shelf.title = y + title / 2;
@@ -63,6 +65,18 @@ export function layout(frames, { width, room, size, widthOf }) {
     y += title + shelf.height;
   }
   return { width, size, widthOf, height: fitting.height, shelves: fitting.shelves, scrub: { from: 0, span: width } };
+}
+
+// Where there is room to spare, boxes are higher.
+function stretch(fitting, room) {
+  const numRows = fitting.shelves.reduce((sum, shelf) => sum + shelf.rows, 0);
+  const air = Math.max(Math.min(Math.floor((room - fitting.height) / numRows), MOST_AIR), 0);
+  for (const shelf of fitting.shelves) {
+    shelf.boxHeight += shelf.hasBody ? air : 0;
+    shelf.rowHeight += air;
+    shelf.height += air * shelf.rows;
+  }
+  fitting.height += air * numRows;
 }
 
 function measureShelf({ steps }, lines, { width, size, widthOf }) {
@@ -80,7 +94,8 @@ function measureShelf({ steps }, lines, { width, size, widthOf }) {
   const used = hasBody ? Math.max(...boxes.map(({ body }) => wrap(body, boxWidth - 2 * AIR, widthOf).length)) : 0;
   const boxHeight = Math.round(size * LINE * (1 + used) + 6);
   const rowHeight = boxHeight + 8;
-  return { perRow: inRow, boxWidth, boxHeight, rowHeight, height: Math.ceil(most / inRow) * rowHeight };
+  const rows = Math.ceil(most / inRow);
+  return { perRow: inRow, boxWidth, boxHeight, rowHeight, rows, hasBody, height: rows * rowHeight };
 }
 
 const bodyWidth = (body, widthOf) => body.reduce((sum, piece) => sum + widthOf(piece) + PIECE_GAP, 0);
@@ -172,7 +187,11 @@ function paintBox(c, { state, ring, head, body }, { x, y, width, height }, { siz
   c.textAlign = "left";
   c.font = look.font;
   const lines = wrap(body, width - 2 * AIR, widthOf);
-  lines.forEach((pieces, line) => pieces.forEach((piece) => paintPiece(c, piece, pieces.length + lines.length > 2, x + AIR, y + band + size * LINE * (line + 0.5) + 1, size, look)));
+  const top = band + (height - band - lines.length * size * LINE) / 2;
+  lines.forEach((pieces, line) => {
+    const middle = y + top + size * LINE * (line + 0.5);
+    for (const piece of pieces) paintPiece(c, piece, body.length > 2, x + AIR, middle, size, look);
+  });
   c.strokeStyle = ring ? look.text : look.faint;
   c.lineWidth = ring ? 3 : 1;
   c.beginPath();
