@@ -7,7 +7,7 @@ another.  Which ones is drawn by lot here, since nothing but memory is looked at
 Source: Kwon et al. 2023 (PagedAttention), section 4.4.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -57,6 +57,20 @@ class ForkStep:
     num_used_blocks: int
     num_listed_blocks: int
     events: tuple[ForkEvent, ...]
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How a run ends: blocks taken, entries of all tables, blocks copied on the way."""
+
+    num_used_blocks: int
+    num_listed_blocks: int
+    num_copies: int
+
+
+def sharing(run: Sequence[ForkStep]) -> Sharing:
+    copies = sum(isinstance(event, CopiedOnWrite) for step in run for event in step.events)
+    return Sharing(run[-1].num_used_blocks, run[-1].num_listed_blocks, copies)
 
 
 def steps(setup: ForkSetup) -> Iterator[ForkStep]:

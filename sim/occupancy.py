@@ -46,6 +46,11 @@ class Occupancy:
         """The longest run of free slots, [num_steps]."""
         return np.array([max(map(len, _runs(row <= FINDABLE)), default=0) for row in self.states])
 
+    @property
+    def filled_share(self) -> float:
+        """Of the slots that are taken, those that hold a token, over all steps."""
+        return float((self.states == FILLED).sum() / (self.states >= FILLED).sum())
+
     def count(self, state: int) -> np.ndarray:
         """Slots in a state, [num_steps]."""
         number: np.ndarray = (self.states == state).sum(axis=1)

@@ -8,11 +8,13 @@ if nobody ever does, over the whole run.
 Source: Kwon et al. 2023 (PagedAttention), section 3.1 and figure 2.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.engine import Record, Run
+from sim.engine import Record, Run, Step
+from sim.events import Admitted, Compacted, Preempted
 from sim.kv import Contiguous
 
 
@@ -46,6 +48,11 @@ def slots_per_request(shares: Shares, num_slots: int) -> float:
     return (shares.later + shares.internal) * num_slots / shares.num_running
 
 
+def expected_slots(block_size: int) -> float:
+    """The same in theory, if every rest of a last block is equally likely."""
+    return (block_size - 1) / 2
+
+
 def table_entries(tokens: int, block_size: int) -> int:
     """Blocks that the table of so many tokens lists."""
     return -(-tokens // block_size)
@@ -54,6 +61,33 @@ def table_entries(tokens: int, block_size: int) -> int:
 def shared_tokens(prefix_tokens: int, block_size: int) -> int:
     """How much of a common beginning is found again: whole blocks only."""
     return prefix_tokens // block_size * block_size
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What preemptions cost, in tokens: `found` came back from the prefix cache."""
+
+    num_preemptions: int
+    lost_tokens: int
+    found_tokens: int
+
+    @property
+    def again_tokens(self) -> int:
+        """Computed a second time."""
+        return self.lost_tokens - self.found_tokens
+
+
+def losses(steps: Iterable[Step]) -> Losses:
+    happened = [event for step in steps for event in step.events]
+    lost = [event.lost_tokens for event in happened if isinstance(event, Preempted)]
+    found = [e.hit_tokens for e in happened if isinstance(e, Admitted) and e.resumed]
+    return Losses(len(lost), sum(lost), sum(found))
+
+
+def copied_tokens(steps: Iterable[Step]) -> int:
+    """Moved by compaction, over a whole run."""
+    happened = (event for step in steps for event in step.events)
+    return sum(event.num_tokens for event in happened if isinstance(event, Compacted))
 
 
 # -- inside -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from sim import events
 from sim.engine import Step
+from sim.forks import ForkStep
 from ui.language import tr
 from ui.notes import names
 
@@ -37,8 +38,8 @@ def of_holes(
             case events.Admitted():
                 who, much = names([event.request_id]), size(len(table[event.request_id]))
                 parts.append(tr(f"{who} 得到连续的 {much}", f"{who} gets {much} in one piece"))
-    for who, slots in waiting[:1]:
-        letter, much = names([who]), size(slots)
+    for first, slots in waiting[:1]:
+        letter, much = names([first]), size(slots)
         parts.append(
             tr(
                 f"{letter} 要连续的 {much}；空闲一共 {size(free)}，最大的空洞只有 {size(hole)}，"
@@ -51,34 +52,70 @@ def of_holes(
 
 
 def of_blocks(step: Step, table: Table, before: Table, first: int) -> str:
-    """Paged: `table` has the blocks of each request in this step and `before` it, as counted from
-    0; they are called from `first` on."""
+    """Paged: `table` has the blocks of each request in this step, `before` in the one before; they
+    count from 0 and are called from `first` on."""
     parts = [_preempted(event) for event in _all(step, events.Preempted)]
     parts += [_joined(event, len(table[event.request_id])) for event in _all(step, events.Admitted)]
     newcomers = {event.request_id for event in _all(step, events.Admitted)}
+    evicted = {event.block_id - first for event in _all(step, events.Evicted)}
     for who, blocks in table.items():
         taken = blocks[len(before.get(who, ())) :]
         if taken and who not in newcomers:
-            numbers = _numbers(taken, first)
-            parts.append(tr(f"{names([who])} 拿到{numbers}", f"{names([who])} takes {numbers}"))
-    evicted = [event.block_id - 1 for event in _all(step, events.Evicted)]
-    if evicted:
-        numbers = _numbers(evicted, first)
-        parts.append(
-            tr(
-                f"{numbers}里的旧内容被覆盖",
-                f"what {numbers} still held is overwritten",
-            )
-        )
+            parts.append(_takes(names([who]), _numbers(taken, first), bool(evicted & set(taken))))
     if not parts and step.waiting:
-        who = names(step.waiting)
-        parts.append(tr(f"{who} 排队等块", f"waiting for blocks: {who}"))
+        line = names(step.waiting)
+        parts.append(tr(f"{line} 排队等块", f"waiting for blocks: {line}"))
     for who in step.finished:
-        numbers = _numbers(table[who], first)
+        letter, much = names([who]), len(table[who])
         parts.append(
-            tr(f"{names([who])} 写完，归还{numbers}", f"{names([who])} is done: {numbers} go back")
+            tr(f"{letter} 写完，归还 {much} 块", f"{letter} is done and returns {much} blocks")
         )
     return _sentence(parts or [_writing(step)])
+
+
+def of_forks(step: ForkStep, first: int) -> str:
+    """Answers to one prompt: who goes on from whom, who copies a shared block before writing."""
+    forked = [event for event in step.events if isinstance(event, events.Forked)]
+    copied = [event for event in step.events if isinstance(event, events.CopiedOnWrite)]
+    others = [(f.parent_id, f.child_id) for f in forked if f.parent_id != f.child_id]
+    parts = []
+    if others and len(others) == len(forked):  # from the prompt
+        who = names(child for _, child in others)
+        parts.append(
+            tr(
+                f"{who} 从 A 分叉：指向同样的块，什么也不复制",
+                f"{who} fork from A: same blocks, nothing is copied"
+                if len(others) > 1
+                else f"{who} forks from A: same blocks, nothing is copied",
+            )
+        )
+    elif forked:
+        pairs = [(names([child]), names([parent])) for parent, child in others]
+        listed = tr("，", ", ").join(
+            tr(f"{child} 改接 {parent}", f"{child} goes on from {parent}")
+            for child, parent in pairs
+        )
+        parts.append(listed or tr("每个束都留下", "every beam survives"))
+    for event in copied:
+        who = names([event.sequence_id])
+        shared, own = event.shared_block + first, event.own_block + first
+        parts.append(
+            tr(
+                f"{who} 要写共用的块 {shared}，先复制成块 {own}",
+                f"{who} is to write into shared block {shared}: copied to {own} first",
+            )
+        )
+    if not parts and len(step.tables) == 1:
+        return tr("提示词的 KV 写好了，只有 A。", "The KV of the prompt is there; only A so far.")
+    if not parts:
+        who = names(step.tables)
+        parts.append(tr(f"{who} 各写 1 个 token", f"{who} write one token each"))
+    return _sentence(parts)
+
+
+def fork_kinds(step: ForkStep) -> tuple[str, ...]:
+    kinds = {events.Forked: "forked", events.CopiedOnWrite: "copied"}
+    return tuple(dict.fromkeys(kinds[type(event)] for event in step.events))
 
 
 def kinds(step: Step, known: set[int]) -> tuple[str, ...]:
@@ -123,10 +160,19 @@ def _joined(event: events.Admitted, num_blocks: int) -> str:
     )
 
 
+def _takes(who: str, numbers: str, overwrites: bool) -> str:
+    if overwrites:
+        return tr(
+            f"{who} 拿到{numbers}，里面能命中的旧内容被覆盖",
+            f"{who} takes {numbers} and overwrites what could be found there",
+        )
+    return tr(f"{who} 拿到{numbers}", f"{who} takes {numbers}")
+
+
 def _numbers(blocks: Sequence[int], first: int) -> str:
     listed = [str(block + first) for block in blocks]
     joined = tr("、", ", ").join(listed)
-    return tr(f"块 {joined} ", f"{'block' if len(listed) == 1 else 'blocks'} {joined}")
+    return tr(f"块 {joined}", f"{'block' if len(listed) == 1 else 'blocks'} {joined}")
 
 
 def _done(step: Step, table: Table, size: Size) -> list[str]:

@@ -94,8 +94,8 @@ function frame(c, x, end, place, colour) {
 // A letter on a ground of its own, so that it reads on every pattern; with the size where there is room.
 export function plate(c, letter, size, x, end, middle, look) {
   const own = letter && look.widthOfBold(letter) + 6;
-  const both = own + look.widthOf(size) + 12 <= end - x;
-  const width = own + (both ? look.widthOf(size) : 0) + (both && own ? 8 : 2);
+  const both = size && own + look.widthOf(size) + 12 <= end - x;
+  const width = own + (both ? look.widthOf(size) + (own ? 6 : 8) : 2);
   if (width > end - x + 4 || (!letter && !both)) return;
   const left = (x + end) / 2 - width / 2;
   const height = Math.round(look.size * 1.35);
@@ -170,7 +170,8 @@ function paintWaiting(c, frames, strip, step, place, look) {
   let x = place.left + look.widthOf(word) + 10;
   for (const [who, slots] of strip.waiting[step]) {
     const letter = frames.requests.letters[who];
-    const width = Math.max(slots * place.cell, look.widthOfBold(letter) + 10);
+    const room = place.left + strip.slots * place.cell - x; // whoever asks for more than is seen is cut short
+    const width = Math.min(Math.max(slots * place.cell, look.widthOfBold(letter) + 10), Math.max(room, 0));
     c.strokeStyle = frames.requests.colours[who];
     c.lineWidth = 2;
     c.setLineDash?.([5, 3]);

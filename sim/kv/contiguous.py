@@ -19,6 +19,7 @@ from typing import Literal, get_args
 from sim.errors import require
 from sim.events import Compacted, Event
 from sim.request import Sequence
+from sim.specs import Gpu
 
 Reservation = Literal["model_limit", "power_of_two", "exact"]
 Fit = Literal["first", "best"]
@@ -211,3 +212,8 @@ class ContiguousMemory:
                 num_copied += self._sequences[who].num_tokens
             start += len(held)
         return num_copied
+
+
+def copy_seconds(num_bytes: float, gpu: Gpu) -> float:
+    """What moving KV within a GPU takes at best: each byte is read once and written once."""
+    return 2 * num_bytes / gpu.bandwidth

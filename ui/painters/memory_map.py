@@ -101,7 +101,8 @@ class MemoryFrames(Frames):
         if any(later <= earlier for earlier, later in pairwise(self.at)):
             raise FramesError("the moments of the memory are not in order")
         for strip in self.strips_shown():
-            check_length(f"strip {strip.title!r}", strip.states, self.num_steps)
+            if strip.num_steps != self.num_steps:
+                raise FramesError(f"strip {strip.title!r} has {strip.num_steps} steps")
             strip.check(len(self.states), len(self.requests))
 
     def picture(self) -> dict[str, Any]:

@@ -130,7 +130,7 @@ function paintLogical(c, frames, { step }, block, index, layout, look) {
   c.fillRect(x, layout.logical, width, height);
   for (const run of strip.rows[step]) {
     if (run.to <= from || run.from >= from + strip.size || frames.states[run.state].name !== "filled") continue;
-    c.fillStyle = frames.requests.colours[run.owner];
+    c.fillStyle = frames.requests.colours[run.owner] ?? look.states[run.state].colour;
     c.fillRect(x + within(run.from) * width, layout.logical, (within(run.to) - within(run.from)) * width, height);
   }
   c.strokeStyle = look.muted;
