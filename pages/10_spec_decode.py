@@ -17,6 +17,8 @@ TEXT = "Continuous batching 连续批处理每一步都"
 SEED = 15
 NUM_PROPOSED = (1, 2, 3, 4, 6, 8)
 TEMPERATURES = {"0": "0", "0.7": "0.7", "1": "1"}
+ACCEPTANCES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
+COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SAID = 3  # accepted in the question, of
 ASKED = 4
 
@@ -55,17 +57,24 @@ def choose_text() -> str:
     return text
 
 
-def choose_temperature(advanced: bool = False) -> float:
+def choose_temperature(**more: bool) -> float:
     label = tr("温度", "Temperature")
-    start = "0.7"
-    return float(
-        chapter.choose("temperature", label, TEMPERATURES, start=start, advanced=advanced)
-    )
+    return float(chapter.choose("temperature", label, TEMPERATURES, start="0.7", **more))
 
 
-def choose_k(live: bool = False) -> int:
+def choose_k(**more: bool) -> int:
     label = tr("每轮提议 k", "Proposals k")
-    return int(chapter.pick("k", label, NUM_PROPOSED, start=ASKED, live=live))
+    return int(chapter.pick("k", label, NUM_PROPOSED, start=ASKED, **more))
+
+
+def choose_acceptance() -> float:
+    label = tr("接受率 a", "Acceptance a")
+    return chapter.pick("a", label, ACCEPTANCES, start=0.7, live=True)
+
+
+def choose_cost(**more: bool) -> float:
+    label = tr("draft 一步的代价 c", "Cost c of a draft step")
+    return chapter.pick("cost", label, COSTS, start=0.1, **more)
 
 
 @chapter.act("hook", tr("试稿", "A draft"))
@@ -106,11 +115,9 @@ def hook() -> None:
 @chapter.act("worth", tr("划算吗", "Is it worth it"))
 def worth() -> None:
     chapter.say("worth")
-    label = tr("接受率 a", "Acceptance a")
-    a = chapter.slide("a", label, 0.0, 0.99, start=0.7, step=0.01, live=True)
+    a = choose_acceptance()
     num_proposed = choose_k(live=True)
-    label = tr("draft 一步的代价 c", "Cost c of a draft step")
-    cost = chapter.slide("cost", label, 0.0, 0.5, start=0.1, step=0.01, live=True)
+    cost = choose_cost(live=True)
     best = best_num_proposed(a, cost, speculation.MOST_PROPOSED)
     tokens, gain = expected_tokens(a, num_proposed), speedup(a, num_proposed, cost)
     chapter.cards(
@@ -174,9 +181,7 @@ def measured() -> None:
         **{names[code]: other for code, other in OTHER_TEXTS.items()},
         tr("你的文字", "your text"): text,
     }
-    shares = {
-        name: speculation.mean_acceptance(each, temperature) for name, each in texts.items()
-    }
+    shares = {name: speculation.mean_acceptance(each, temperature) for name, each in texts.items()}
     rounds = speculation.rounds(text, ASKED, temperature, SEED)
     tally, cost = Tally.of(rounds), speculation.draft_cost()
     chapter.cards(
@@ -190,7 +195,9 @@ def measured() -> None:
     chapter.draw(
         speculation.by_text(shares, large=chapter.large),
         "texts",
-        alt=tr("同一对模型在各种文字上的接受率", "Acceptance of the same two models by kind of text"),
+        alt=tr(
+            "同一对模型在各种文字上的接受率", "Acceptance of the same two models by kind of text"
+        ),
     )
     chapter.draw(
         speculation.published(large=chapter.large),
@@ -217,12 +224,10 @@ def load() -> None:
     label = tr("批大小", "Batch")
     batch = int(chapter.pick("batch", label, BATCHES, start=16, live=True))
     num_proposed = choose_k(live=True)
-    label = tr("接受率 a", "Acceptance a")
-    a = chapter.slide("a", label, 0.0, 0.99, start=0.7, step=0.01, live=True)
+    a = choose_acceptance()
     label = tr("每个请求的上文", "Context of each")
     context = int(chapter.pick("context", label, CONTEXTS, start=512, unit=TOKENS, live=True))
-    label = tr("draft 一步的代价 c", "Cost c of a draft step")
-    cost = chapter.slide("cost", label, 0.0, 0.5, start=0.1, step=0.01, advanced=True)
+    cost = choose_cost(advanced=True)
     gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
     fitting = min(sizes.Division(MODEL, gpu).num_requests(context), LARGEST_BATCH)
     batches = [each for each in BATCHES if each <= fitting]
@@ -285,7 +290,9 @@ def proof() -> None:
     chapter.cards(
         [
             Card(tr("对的规则：p 值", "Right rule: p-value"), significant(right.p_value, 2)),
-            Card(tr("错的规则：p 值", "Wrong rule: p-value"), speculation_notes.tiny(wrong.p_value)),
+            Card(
+                tr("错的规则：p 值", "Wrong rule: p-value"), speculation_notes.tiny(wrong.p_value)
+            ),
         ]
     )
     chapter.draw(

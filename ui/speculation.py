@@ -298,7 +298,9 @@ def speedup_over_batch(
         font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
     )
     gain = load.speedup(a, batch)
-    charts.mark_point(figure, batch, gain, tr(f"批 {batch}：{gain:.2f}×", f"batch {batch}: {gain:.2f}×"), large)
+    charts.mark_point(
+        figure, batch, gain, tr(f"批 {batch}：{gain:.2f}×", f"batch {batch}: {gain:.2f}×"), large
+    )
     return figure
 
 

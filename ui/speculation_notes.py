@@ -40,7 +40,8 @@ def proposed(place: int, token: str, q: float) -> str:
 
 def verified(num_proposed: int) -> str:
     return tr(
-        f"target 只前向一次：{num_proposed} 个提议一起读入，{num_proposed + 1} 个位置的 p 同时算出。",
+        f"target 只前向一次：{num_proposed} 个提议一起读入，"
+        f"{num_proposed + 1} 个位置的 p 同时算出。",
         f"One pass of the target: the proposals ({num_proposed}) go in together, and p comes out "
         f"for {num_proposed + 1} places at once.",
     )

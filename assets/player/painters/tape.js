@@ -3,6 +3,8 @@
 //
 // A moment is [round, phase, place]; what the picture shows follows from these three.
 
+import { lastUpTo } from "../clock.js";
+import { expandChanges } from "../decode.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 
 const PROPOSE = 0; // `place` is the newest proposal
@@ -34,7 +36,8 @@ export function decode({ picture, texts, times }, { numSteps, states, numbers })
     return { ...round, places, proposed, last, start };
   });
   const end = Math.max(numbers.at(-1), 1);
-  const timeText = () => times?.[0]?.[1] ?? "";
+  const said = expandChanges(times, numSteps);
+  const timeText = (number) => said[lastUpTo(numbers, number)];
   return { tokens, rounds, moments: picture.moments.slice(0, numSteps), stateOf, positions: numbers, end, axis: { end, gap: 1 }, timeText };
 }
 
