@@ -5,11 +5,24 @@ station, looks into the prefill, bends the distribution that a token is drawn fr
 character wait, and sends many requests through the same stations.
 """
 
-from ui import lesson, pipeline, predict
-from ui.lesson import tr
-from ui.numbers import count
+from sim.sampling import Sampling
+from ui import lesson, model_pictures, pipeline, predict, tiny_model
+from ui.lesson import Card, tr
+from ui.numbers import count, memory, percent
 
+MODEL = tiny_model.target().model
 OUTPUTS = (1, 2, 4, 8, 12)
+LAYERS = tuple(range(1, MODEL.layers + 1))
+HEADS = tuple(range(1, MODEL.q_heads + 1))
+FEW = 4  # tokens written where the prefill is what is looked at
+SHOWN = 5  # tokens that have come, to begin with
+TOP_K = (0, 1, 2, 5, 20, 100)  # 0: all
+SAMPLERS: dict[str, dict[str, object]] = {
+    "sampler_greedy": {"temperature": 0},
+    "sampler_hot": {"temperature": 2},
+    "sampler_nucleus": {"temperature": 1, "top_p": 0.5},
+    "sampler_few": {"temperature": 2, "top_k": 2},
+}
 
 chapter = lesson.open(__file__)
 
@@ -58,6 +71,105 @@ def hook() -> None:
         }
     )
     chapter.prove("first_token", text)
+
+
+@chapter.act("prefill", tr("预填充里面", "Inside the prefill"))
+def prefill() -> None:
+    chapter.say("prefill")
+    text = write()
+    layer = int(chapter.pick("layer", tr("层", "Layer"), LAYERS, start=2, live=True))
+    head = int(chapter.pick("head", tr("头", "Head"), HEADS, start=1, live=True))
+    way = pipeline.passage(text, FEW)
+    size = len(way.prompt)
+    chapter.cards(
+        [
+            Card(tr("预填充的行数", "Rows of the prefill"), count(size)),
+            Card(tr("每步解码的行数", "Rows of a decode"), count(way.turns[-1].num_new)),
+            Card(tr("每 token 的 KV", "KV per token"), memory(MODEL.kv_bytes_per_token)),
+            Card(
+                tr("预填充写下的 KV", "KV of the prefill"), memory(size * MODEL.kv_bytes_per_token)
+            ),
+        ]
+    )
+    chapter.draw(
+        model_pictures.attention(way, layer, head, large=chapter.large),
+        "attention",
+        alt=tr(
+            "一行一个 token，一列一个被看的 token，颜色越深看得越多；右上角空着，后面的看不见",
+            "A row per token, a column per token it looks at, the darker the more; "
+            "the upper right is empty",
+        ),
+    )
+    chapter.leaves_out("prefill_leaves_out")
+    chapter.say(
+        "prefill_result",
+        rows=count(size),
+        layers=MODEL.layers,
+        heads=MODEL.kv_heads,
+        per_token=memory(MODEL.kv_bytes_per_token),
+    )
+    chapter.prove("cached", text)
+    chapter.prove("paged", text)
+
+
+@chapter.act("sampler", tr("采样", "The sampler"))
+def sampler() -> None:
+    chapter.say("sampler")
+    text = write()
+    label = tr("温度", "Temperature")
+    temperature = chapter.slide("temperature", label, 0.0, 2.0, start=1.0, step=0.1, live=True)
+    top_k = int(chapter.pick("top_k", "top-k", TOP_K, start=0, live=True))
+    top_p = chapter.slide("top_p", "top-p", 0.05, 1.0, start=1.0, step=0.05, live=True)
+    one = model_pictures.choice(pipeline.passage(text, 1), Sampling(temperature, top_k, top_p))
+    chapter.cards(
+        [
+            Card(tr("还可能来的 token", "Tokens left"), count(one.num_left)),
+            Card(tr("最可能的占", "Most probable"), percent(one.most_probable)),
+            Card(tr("留下的原有概率", "Kept of the model's"), percent(one.kept)),
+        ]
+    )
+    chapter.draw(
+        model_pictures.candidates(one, large=chapter.large),
+        "candidates",
+        alt=tr(
+            "最可能的几个 token：灰的是模型给的概率，红的是抽的时候用的",
+            "The most probable tokens: grey as the model has it, red as they are drawn",
+        ),
+    )
+    chapter.leaves_out("sampler_leaves_out")
+    chapter.say("sampler_result", left=count(one.num_left), most=percent(one.most_probable))
+    chapter.presets(SAMPLERS)
+    chapter.say("sampler_order")
+
+
+@chapter.act("bytes", tr("半个字", "Half a character"))
+def half_a_character() -> None:
+    chapter.say("bytes")
+    text = write()
+    came = model_pictures.arrivals(text)
+    label = tr("到了几个 token", "Tokens that have come")
+    most = max(1, len(came))
+    number = int(chapter.slide("came", label, 0, most, start=min(SHOWN, most), live=True))
+    here = model_pictures.so_far(came, number)
+    chapter.cards(
+        [
+            Card("token", count(here.num_tokens)),
+            Card(tr("字节", "Bytes"), count(here.num_bytes)),
+            Card(tr("屏幕上的字符", "Characters on screen"), count(here.num_characters)),
+            Card(tr("等着的字节", "Bytes waiting"), count(here.num_waiting)),
+        ]
+    )
+    chapter.draw(
+        model_pictures.bytes_and_characters(came, number, large=chapter.large),
+        "bytes",
+        alt=tr(
+            "上：token；中：字节；下：已经完整、到了屏幕上的字符",
+            "Tokens above, bytes in the middle, below them the characters on the screen",
+        ),
+    )
+    chapter.leaves_out("bytes_leaves_out")
+    chapter.say("bytes_result", tokens=count(here.num_tokens), waits=count(here.num_held_up))
+    chapter.say("bytes_why")
 
 
 chapter.show()

@@ -105,7 +105,9 @@ def test_a_long_text_is_cut_with_a_message():
     app = AppTest.from_function(page)
     app.session_state["proof-paged"] = True
     app.run()
-    app.text_input[0].set_value("x" * 5_000).run()
-    assert app.warning[0].value == "Of 5,000 characters only the first 160 are used here."
+    app.text_input[0].set_value("cache " * 1_000).run()
+    assert app.warning[0].value == "Of 6,000 characters only the first 160 are used here."
+    app.text_input[0].set_value("🙂" * 20).run()
+    assert app.warning[0].value == "Too many tokens: the last 16 are not read."
     app.text_input[0].set_value("x").run()
     assert not app.warning
