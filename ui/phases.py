@@ -4,6 +4,7 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
@@ -124,8 +125,20 @@ def _two(with_weights: float, with_kv: float) -> list[Span]:
 
 # -- one roofline -------------------------------------------------------------------------------
 
-LEFT, RIGHT = 0.5, 20_000.0  # FLOP per byte, the ends of the axis
+LEFT, RIGHT = 0.05, 10_000.0  # FLOP per byte, the ends of the axis
 TERA = 1e12
+POWERS_OF_TWO = tuple(2**power for power in range(11))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a kind of work stands: its name, how it is drawn, and where the name has room."""
+
+    part: Part
+    kind: str  # a key of ui.theme
+    symbol: str
+    place: str
+    name: str
 
 
 def roofline(
@@ -146,42 +159,33 @@ def roofline(
         pictures.keyed("TFLOP/s", roofs),
         log_x=True,
         log_y=True,
-        large=large,
         name_ends=False,
-        height=312,
+        large=large,
+        height=272,
     )
-    low = LEFT * clock.bytes_per_second / TERA
-    high = clock.gpu.peak_flops / TERA
-    figure.update_yaxes(range=np.log10([low, high * 3]).tolist())
+    ends = [LEFT * clock.bytes_per_second / TERA, 3 * clock.gpu.peak_flops / TERA]
+    figure.update_yaxes(range=np.log10(ends).tolist())
     figure.update_xaxes(range=np.log10([LEFT, RIGHT]).tolist())
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
-    figure.add_vline(x=clock.ridge, line={"width": 1.5, "color": charts.NEUTRAL, "dash": "dot"})
-    ridge = significant(clock.ridge)
-    figure.add_annotation(
-        x=np.log10(clock.ridge),
-        y=0,
-        yref="paper",
-        yanchor="bottom",
-        xanchor="left",
-        xshift=4,
-        text=tr(f"拐点 {ridge}", f"ridge {ridge}"),
-        showarrow=False,
-        font_size=size,
-    )
-    smaller = [one for one in 2 ** np.arange(11) if one < batch]
-    before = [clock.breakdown(phases.decode(int(one), context)) for one in smaller]
+    _mark_ridge(figure, clock.ridge, large)
+    smaller = [one for one in POWERS_OF_TWO if one < batch]
+    before = [clock.breakdown(phases.decode(one, context)) for one in smaller]
+    figure.add_trace(_dots([step.weights for step in before], "weights", large))
+    figure.add_trace(_dots([step.whole for step in before], "decode", large))
     now = clock.breakdown(phases.decode(batch, context))
     whole = clock.breakdown(phases.prefill(prompt)).whole
-    for trail, kind in (
-        ([one.weights for one in before], "weights"),
-        ([one.whole for one in before], "decode"),
-    ):
-        figure.add_trace(_dots(trail, kind, large))
-    for part, kind, symbol, place, name in (
-        (whole, "prefill", "square", "bottom center", tr("预填充", "prefill")),
-        (now.weights, "weights", "triangle-up", "top left", tr("解码：权重", "decode: weights")),
-        (now.whole, "decode", "circle", "bottom right", tr("解码：整步", "decode: whole step")),
-        (
+    for mark in (
+        Mark(whole, "prefill", "square", "bottom right", tr("预填充", "prefill")),
+        Mark(
+            now.whole,
+            "decode",
+            "circle-open",
+            "bottom right" if now.whole.memory_bound else "bottom center",
+            tr("解码：整步", "decode: whole step"),
+        ),
+        Mark(
+            now.weights, "weights", "triangle-up", "top left", tr("解码：权重", "decode: weights")
+        ),
+        Mark(
             now.attention,
             "stored",
             "diamond",
@@ -189,7 +193,7 @@ def roofline(
             tr("解码：注意力", "decode: attention"),
         ),
     ):
-        figure.add_trace(_point(part, kind, symbol, place, name, large))
+        figure.add_trace(_drawn(mark, large))
     return figure
 
 
@@ -197,6 +201,22 @@ def _roof(name: str, ridge: float, peak: float, colour: str, dash: charts.Dash =
     x = [LEFT, ridge, RIGHT]
     y = [min(each / ridge, 1) * peak / TERA for each in x]
     return Series(name, x, y, colour, dash)
+
+
+def _mark_ridge(figure: go.Figure, ridge: float, large: bool) -> None:
+    figure.add_vline(x=ridge, line={"width": 1.5, "color": charts.NEUTRAL, "dash": "dot"})
+    number = significant(ridge)
+    figure.add_annotation(
+        x=float(np.log10(ridge)),
+        y=0,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="left",
+        xshift=4,
+        text=tr(f"拐点 {number}", f"ridge {number}"),
+        showarrow=False,
+        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+    )
 
 
 def _reached(part: Part) -> float:
@@ -215,20 +235,23 @@ def _dots(parts: Sequence[Part], kind: str, large: bool) -> go.Scatter:
     )
 
 
-def _point(part: Part, kind: str, symbol: str, place: str, name: str, large: bool) -> go.Scatter:
+def _drawn(mark: Mark, large: bool) -> go.Scatter:
+    hue, size = theme.MEANINGS[mark.kind].colour, 20 if large else 14
+    is_ring = mark.symbol.endswith("open")  # around what lies within
     return go.Scatter(
-        x=[part.intensity],
-        y=[_reached(part)],
+        x=[mark.part.intensity],
+        y=[_reached(mark.part)],
         mode="markers+text",
-        text=[f"<b>{name}</b>"],
-        textposition=place,
+        text=[f"<b>{mark.name}</b>"],
+        textposition=mark.place,
         marker={
-            "symbol": symbol,
-            "size": 20 if large else 14,
-            "color": theme.MEANINGS[kind].colour,
+            "symbol": mark.symbol,
+            "size": round(size * 1.25) if is_ring else size,
+            "color": hue,
+            "line": {"width": round(size / 5) if is_ring else 0, "color": hue},
         },
         cliponaxis=False,
-        hovertemplate=f"{name}: %{{x:,.3~g}} FLOP/B, %{{y:,.3~g}} TFLOP/s<extra></extra>",
+        hovertemplate=f"{mark.name}: %{{x:,.3~g}} FLOP/B, %{{y:,.3~g}} TFLOP/s<extra></extra>",
     )
 
 
@@ -260,8 +283,9 @@ def along_the_batch(
         log_y=True,
         name_ends=False,
         large=large,
-        height=200,
+        height=180,
     )
+    figure.update_xaxes(range=np.log10([0.8 * batches[0], 1.1 * batches[-1]]).tolist())
     size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
     if fitting < batches[-1]:
         figure.add_vrect(
