@@ -19,6 +19,9 @@ Reading order; imports point up this list, never back:
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
     growth       whose KV lies on the GPU, step by step
+    occupancy    what every slot of KV memory holds, step by step
+    waste        what KV memory holds while requests queue for it; what preemptions cost
+    forks        several answers to one prompt on shared blocks
     stations     one request from arrival to text, with what the host does around the engine
     metrics      TTFT, ITL, TPOT, throughput, goodput; over time
     tenants      what one user can find out about another, and the salt against it

@@ -15,6 +15,7 @@ from ui.numbers import in_percent, percent
 
 PARTS = ("filled", "later", "internal", "external")  # of the memory, and keys of ui.theme
 HUES = {"filled": "stored"}  # tokens have their colour, whatever is wasted is grey
+PUBLISHED = {"color": charts.colour(1), "width": 3}
 RESERVED, PAGED = (20.4, 38.2), (96.3,)  # percent that hold tokens, as published
 
 
@@ -52,7 +53,7 @@ def _published() -> go.Scatter:
         y=[None],
         mode="lines",
         name=tr(f"论文实测 {listed}", f"published {listed}"),
-        line={"color": charts.NEUTRAL, "width": 3, "dash": "dot"},
+        line=PUBLISHED,
     )
 
 
@@ -67,9 +68,8 @@ def _spans(shares: Shares) -> list[Span]:
 
 def _mark(figure: go.Figure, values: Sequence[float], top: float, bottom: float) -> None:
     """What was measured elsewhere, from one edge of the rows to another."""
-    dotted = {"color": charts.NEUTRAL, "width": 3, "dash": "dot"}
     for x in values:
-        figure.add_shape(type="line", x0=x, x1=x, y0=top, y1=bottom, line=dotted)
+        figure.add_shape(type="line", x0=x, x1=x, y0=top, y1=bottom, line=PUBLISHED)
 
 
 def against_block_size(

@@ -26,7 +26,7 @@ export const sizeText = (strip, slots) =>
 export function layoutStrip(strip, { width, size, top, room }) {
   const small = Math.round(size * 1.5);
   const waitingHeight = strip.everWaits ? Math.round(size * 2) : 0;
-  const height = Math.min(Math.max(room - small - waitingHeight, size * 1.8), size * 3.2);
+  const height = Math.min(Math.max(room - small - waitingHeight, size * 1.8), size * 5);
   const numbers = top + height + small / 2;
   const bottom = top + height + small + waitingHeight;
   return { top, height, numbers, waiting: bottom - waitingHeight / 2, bottom, size, cell: (width - 2) / strip.slots, left: 1 };

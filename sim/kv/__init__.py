@@ -2,6 +2,7 @@
 
     contiguous    one run of slots per request, reserved before it starts
     paged         own blocks, wherever they lie; full blocks can be shared
+    forked        sequences that share blocks until they differ: copy-on-write
     radix         cached prefixes as a tree, shared to the token
     lru           how often a cache of blocks would hit
     sizes         how many bytes KV takes, and how many a GPU has left

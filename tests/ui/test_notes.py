@@ -29,6 +29,7 @@ EVENTS = {
     events.BlockFull: events.BlockFull(2, 17),
     events.Evicted: events.Evicted(17),
     events.PoolFull: events.PoolFull(2, 4, 1),
+    events.Compacted: events.Compacted(24),
     events.Preempted: events.Preempted(2, 640),
     events.Finished: events.Finished(2, 30),
     events.Released: events.Released((0, 2)),

@@ -81,6 +81,8 @@ def test_show_me_leads_into_an_act_with_controls_of_that_page(name, item):
     chapter = next(chapter for chapter in CHAPTERS if chapter.script.stem == item.link.page)
     query = dict(item.link.query)
     assert query.pop("part") in chapter.acts
+    if "chapter.play(" in chapter.source:
+        query.pop("step", None)  # of a player
     assert [key for key in query if f'("{key}"' not in re.sub(r"\(\s+", "(", chapter.source)] == []
 
 
