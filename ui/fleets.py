@@ -13,6 +13,7 @@ from ui.charts import Dash, Series
 from ui.language import tr
 from ui.numbers import in_percent, percent
 
+ROW_PX = 22
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 
 
@@ -48,18 +49,16 @@ def hits_by_replicas(
 
 def shares(fleet: Fleet, large: bool = False) -> go.Figure:
     """How many of the requests each server got, the busiest first; the line is an even share."""
-    names = [
-        tr(f"副本 {number}", f"replica {number}") for number in range(1, len(fleet.shares) + 1)
-    ]
     figure = charts.bars(
-        names,
+        [str(number) for number in range(1, len(fleet.shares) + 1)],
         [in_percent(share) for share in fleet.shares],
-        tr("占全部请求的 %", "% of all requests"),
+        tr("各副本占全部请求的 %", "% of all requests, by replica"),
         texts=[percent(share) for share in fleet.shares],
         large=large,
         top=in_percent(max(0.5, *fleet.shares)),
-        height=90 + 26 * len(names) if not large else None,
+        height=ROW_PX * len(fleet.shares) + 80,
     )
+    figure.update_yaxes(type="category", dtick=1)
     even = in_percent(1 / len(fleet.shares))
     figure.add_vline(x=even, line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"})
     return figure

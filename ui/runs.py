@@ -6,10 +6,11 @@ from itertools import islice
 from typing import Any
 
 from sim import caches, engine, metrics, replicas, slots, stalls, tree_server
+from sim.kv import lru
 from sim.prompts import Prompt
 from sim.request import Request
 from sim.sweep import Point
-from sim.workload import Workload
+from sim.workload import Chats, Workload
 
 KEPT = 64  # runs in memory, shared by all readers
 LARGE = 1_000_000  # output tokens, about 10 MB
@@ -101,10 +102,14 @@ def tree_hits(prompts: tuple[Prompt, ...], num_slots: int, order: str) -> int:
     return tree_server.serve(prompts, num_slots, order).num_hit_tokens
 
 
-@lru_cache(maxsize=KEPT_SUMMARIES)
 def fleet(setup: engine.Setup, num_replicas: int, rule: str) -> replicas.Fleet:
     """The setup's requests on several servers that are all set up so."""
     targets = replicas.route(setup.requests, num_replicas, rule)
+    return _fleet(setup, targets, num_replicas)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def _fleet(setup: engine.Setup, targets: tuple[int, ...], num_replicas: int) -> replicas.Fleet:
     parts = replicas.parts(setup, targets, num_replicas)
     summaries = [metrics.summarize(engine.simulate(part)) for part in parts]
     return replicas.together(parts, summaries, num_replicas)
@@ -126,3 +131,11 @@ def found_in_blocks(
     requests: tuple[Request, ...], num_slots: int, block_size: int
 ) -> tuple[int, ...]:
     return caches.found_in_blocks(requests, num_slots, block_size)
+
+
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def lru_hit_rates(
+    chats: Chats, block_size: int, capacities: tuple[int | None, ...]
+) -> tuple[float, ...]:
+    """How often a cache of blocks hits, for each capacity in tokens; None: room for everything."""
+    return tuple(lru.hit_rates(chats.requests(), block_size, capacities))

@@ -15,8 +15,8 @@ def prefix_hit(event: events.PrefixHit) -> str:
 
 def node_split(event: events.NodeSplit) -> str:
     return tr(
-        f"匹配停在节点中间，前 {event.num_tokens} 个 token 切出来自成一段",
-        f"the match ends inside a node: its first {_tokens(event.num_tokens)} are cut off",
+        f"一个节点在第 {event.num_tokens} 个 token 之后切成两段",
+        f"a node is cut in two after {_tokens(event.num_tokens)}",
     )
 
 
@@ -108,8 +108,8 @@ def _sorted(step: TreeStep) -> str:
     listed = tr("、", ", ").join(f"{names([who])} {found}" for who, found in step.found)
     first = names(step.waiting[:1])
     return tr(
-        f"队里每个提示词都查一遍（{listed}）：{first} 先来",
-        f"every prompt in the queue is looked up ({listed}): {first} goes first",
+        f"排队的都查一遍（{listed}）：{first} 先来",
+        f"the whole queue is looked up ({listed}): {first} goes first",
     )
 
 

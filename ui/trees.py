@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from sim.events import NodeEvicted, NodeInserted
+from sim.events import NodeEvicted, NodeInserted, NodeSplit
 from sim.kv.radix import RadixTree
 from sim.prompts import Prompt, Tokens
 from sim.tree_server import NodeState, Served, TreeStep
@@ -15,12 +15,14 @@ from ui import charts, pictures, theme, tree_notes
 from ui.charts import Dash, Series
 from ui.language import tr
 from ui.numbers import in_percent
-from ui.painters.tree import Bar, Moment, Tree
+from ui.painters.tree import ROOT, Bar, Moment, Tree
 
 GROWN = {"compute": "prefill", "finish": "decode"}  # what a new leaf is made of
 
 
 BLOCKS, TREE = 0, 1  # colours of the two caches
+SOLID: Dash = "solid"
+DASHED: Dash = "dash"
 
 TEACHER = ("你 是 耐心 的 老师 。", "You are a patient teacher .")
 TRANSLATOR = ("把 这句 译成 英文 ：", "Translate this into French :")
@@ -57,11 +59,11 @@ def _words(zh: str, en: str) -> Tokens:
 
 def tree_frames(served: Served, prompts: Sequence[Prompt], num_slots: int, alt: str) -> Tree:
     """A frame for each step of the server."""
-    lanes = _lanes(prompts)
+    lanes = _Lanes(prompts)
     before = (served.steps[0], *served.steps)
     pairs = zip(served.steps, before, strict=False)
     return Tree(
-        lanes=tuple(tuple(str(token) for token in lane) for lane in lanes),
+        lanes=tuple(tuple(str(token) for token in lane) for lane in lanes.texts),
         moments=tuple(_moment(step, last, prompts, lanes) for step, last in pairs),
         requests=tuple(theme.request_letter(who) for who in range(len(prompts))),
         num_slots=num_slots,
@@ -80,36 +82,54 @@ def _found_so_far(served: Served) -> Iterator[str]:
         yield tr(f"命中 {found} / {total} 个 token", f"{found} of {total} tokens found")
 
 
-def _lanes(prompts: Sequence[Prompt]) -> tuple[Tokens, ...]:
-    """Every way through a tree that keeps all requests; what begins alike stands together.
+class _Lanes:
+    """Where each node stands.  A new leaf goes into the lane of its text; the front half of a node
+    that is cut in two stays in the lane of the other half.  So nothing ever moves.
 
+    `texts`: every way through a tree that keeps all requests; what begins alike stands together.
     They follow from the requests alone, so a lane means the same in every run.
     """
-    everything = RadixTree()
-    for prompt in prompts:
-        everything.insert(prompt.spoken, range(len(prompt.spoken)))
-    paths: dict[int, Tokens] = {everything.root.id: ()}
-    for node in everything.nodes():
-        if node.parent is not None:
-            paths[node.id] = paths[node.parent.id] + node.key
-    return tuple(paths[node.id] for node in everything.nodes() if not node.children)
+
+    def __init__(self, prompts: Sequence[Prompt]):
+        everything = RadixTree()
+        for prompt in prompts:
+            everything.insert(prompt.spoken, range(len(prompt.spoken)))
+        paths: dict[int, Tokens] = {everything.root.id: ()}
+        for node in everything.nodes():
+            if node.parent is not None:
+                paths[node.id] = paths[node.parent.id] + node.key
+        self.texts = tuple(paths[node.id] for node in everything.nodes() if not node.children)
+        self._of_node: dict[int, int] = {}
+        self._of_path: dict[Tokens, int] = {(): ROOT}
+
+    def follow(self, step: TreeStep) -> None:
+        """Take in what a step has added and cut."""
+        paths = {node.id: node.path for node in step.nodes}
+        for event in step.events:
+            if isinstance(event, NodeInserted):
+                self._of_node[event.node_id] = self._of_text(paths[event.node_id])
+            elif isinstance(event, NodeSplit):
+                self._of_node[event.front_id] = self._of_node[event.tail_id]
+        self._of_path = {path: self._of_node[node] for node, path in paths.items()} | {(): ROOT}
+
+    def of(self, path: Tokens) -> int:
+        """The lane in which these tokens, counted from the root, end."""
+        known = self._of_path.get(path)
+        return self._of_text(path) if known is None else known
+
+    def _of_text(self, path: Tokens) -> int:
+        """The first lane that begins so."""
+        begins = (text[: len(path)] == path for text in self.texts)
+        return next(lane for lane, does in enumerate(begins) if does)
 
 
-def _lane_of(path: Tokens, lanes: Sequence[Tokens]) -> int:
-    """The first lane that begins so; -1 for the root."""
-    if not path:
-        return -1
-    return next(number for number, lane in enumerate(lanes) if lane[: len(path)] == path)
-
-
-def _moment(
-    step: TreeStep, last: TreeStep, prompts: Sequence[Prompt], lanes: Sequence[Tokens]
-) -> Moment:
+def _moment(step: TreeStep, last: TreeStep, prompts: Sequence[Prompt], lanes: _Lanes) -> Moment:
+    gone = {event.node_id for event in step.events if isinstance(event, NodeEvicted)}
+    bars = [_bar(node, "evicted", lanes) for node in last.nodes if node.id in gone]
+    lanes.follow(step)
     ranks = {node.id: rank for rank, node in enumerate(step.next_to_go(), start=1)}
     known = _path_found(step, prompts)
     grown = {event.node_id for event in step.events if isinstance(event, NodeInserted)}
-    gone = {event.node_id for event in step.events if isinstance(event, NodeEvicted)}
-    bars = []
     for node in step.nodes:
         if node.id in grown:
             state = GROWN[step.action]
@@ -118,26 +138,18 @@ def _moment(
         else:
             state = "locked" if node.lock_count else "evictable"
         bars.append(_bar(node, state, lanes, node.lock_count, ranks.get(node.id, 0)))
-    bars += [_bar(node, "evicted", lanes) for node in last.nodes if node.id in gone]
     if step.action in ("look_up", "refuse", "evict") and step.who is not None:
         bars.append(_missing(step, prompts[step.who], lanes))
     locked = sum(len(node.path) - node.start for node in step.nodes if node.lock_count)
+    running = ((prompts[who].tokens, who) for who in step.running)
     return Moment(
         tuple(bars),
         step.running,
         step.waiting,
-        owners=tuple(
-            (_lane_of(prompts[who].tokens, lanes), len(prompts[who].tokens), who)
-            for who in step.running
-        ),
+        owners=tuple((lanes.of(tokens), len(tokens), who) for tokens, who in running),
         num_locked=locked + step.num_own_slots,
         num_evictable=step.num_tree_slots - locked,
     )
-
-
-def _end_of(prompt: Prompt, lanes: Sequence[Tokens]) -> tuple[int, int]:
-    """The lane in which a prompt ends, and after how many tokens."""
-    return _lane_of(prompt.tokens, lanes), len(prompt.tokens)
 
 
 def _path_found(step: TreeStep, prompts: Sequence[Prompt]) -> Tokens:
@@ -148,19 +160,17 @@ def _path_found(step: TreeStep, prompts: Sequence[Prompt]) -> Tokens:
     return prompts[who].tokens[: dict(step.found)[who]]
 
 
-def _bar(
-    node: NodeState, state: str, lanes: Sequence[Tokens], locks: int = 0, rank: int = 0
-) -> Bar:
-    above, lane = _lane_of(node.path[: node.start], lanes), _lane_of(node.path, lanes)
+def _bar(node: NodeState, state: str, lanes: _Lanes, locks: int = 0, rank: int = 0) -> Bar:
+    above, lane = lanes.of(node.path[: node.start]), lanes.of(node.path)
     return Bar(lane, node.start, len(node.path), state, above, locks, rank)
 
 
-def _missing(step: TreeStep, prompt: Prompt, lanes: Sequence[Tokens]) -> Bar:
+def _missing(step: TreeStep, prompt: Prompt, lanes: _Lanes) -> Bar:
     """The part of a prompt that is not in the tree yet, where it will hang."""
-    paths = {node.path for node in step.nodes}
-    start = max((len(path) for path in paths if prompt.tokens[: len(path)] == path), default=0)
-    above = _lane_of(prompt.tokens[:start], lanes)
-    return Bar(_lane_of(prompt.tokens, lanes), start, len(prompt.tokens), "missing", above)
+    tokens = prompt.tokens
+    known = (node.path for node in step.nodes if tokens[: len(node.path)] == node.path)
+    start = max(map(len, known), default=0)
+    return Bar(lanes.of(tokens), start, len(tokens), "missing", lanes.of(tokens[:start]))
 
 
 # -- over a setting -----------------------------------------------------------------------------
@@ -170,10 +180,9 @@ def found_by_order(
     found: Mapping[str, Mapping[int, int]], here: tuple[int, int], large: bool = False
 ) -> go.Figure:
     """Tokens found with each order of the queue, along the number of KV slots."""
-    dashes: tuple[Dash, ...] = ("solid", "dash")
     series = [
         Series(name, list(points), list(points.values()), colour, dash)
-        for (name, points), colour, dash in zip(found.items(), (0, 1), dashes, strict=True)
+        for (name, points), colour, dash in zip(found.items(), (0, 1), (SOLID, DASHED), strict=True)
     ]
     figure = charts.lines(
         series,
@@ -206,12 +215,15 @@ def found_by_length(
 
 
 def hits_by_room(
-    room: Sequence[int], in_blocks: Sequence[float], in_tree: Sequence[float], large: bool = False
+    in_blocks: Mapping[int, float], in_tree: Mapping[int, float], large: bool = False
 ) -> go.Figure:
     """Share of all prompt tokens that are found, along how many slots the cache has."""
     series = [
-        Series(tr("哈希块", "hashed blocks"), room, [in_percent(x) for x in in_blocks], BLOCKS),
-        Series(tr("基数树", "radix tree"), room, [in_percent(x) for x in in_tree], TREE, "dash"),
+        Series(name, list(rates), [in_percent(rate) for rate in rates.values()], colour, dash)
+        for name, rates, colour, dash in (
+            (tr("哈希块", "hashed blocks"), in_blocks, BLOCKS, SOLID),
+            (tr("基数树", "radix tree"), in_tree, TREE, DASHED),
+        )
     ]
     return charts.lines(
         series,

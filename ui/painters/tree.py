@@ -1,9 +1,8 @@
 """The radix tree: bars of tokens, from the root rightwards, and a lane for each way through it.
 
-What begins alike stands once, in the lane of the request that came first; where ways part, the
-later one goes on in a lane of its own, further down.  A bar's place follows from its tokens alone,
-so splitting a node moves nothing.  Above the tree stand who runs, who waits, and how full the KV
-slots are.
+What begins alike stands once; where ways part, one goes on in a lane of its own.  A bar stands
+where its tokens stand, so splitting a node moves nothing.  Above the tree stand who runs, who
+waits, and how full the KV slots are.
 """
 
 from dataclasses import dataclass, replace
@@ -15,12 +14,13 @@ import numpy as np
 from ui.language import tr
 from ui.player import Frames, FramesError, pick
 
+ROOT = -1  # instead of the parent's lane
 STATES = ("cached", "prefill", "decode", "missing", "locked", "evictable", "evicted")
 
 
 @dataclass(frozen=True)
 class Bar:
-    """The tokens `start` to `end` of a lane.  `lane` -1 as `parent_lane`: it hangs at the root.
+    """The tokens `start` to `end` of a lane.  `parent_lane`: where its parent ends, or ROOT.
 
     `state`: one of STATES; `locks`: how often the node is locked; `rank`: its place in the order
     of eviction from 1 on, 0 if it cannot be evicted now.
@@ -71,9 +71,10 @@ class Tree(Frames):
     def check(self) -> None:
         if not self.lanes:
             raise FramesError("a tree needs at least one lane")
+        lanes = range(len(self.lanes))
         for number, moment in enumerate(self.moments):
             for bar in moment.bars:
-                if not (-1 <= bar.parent_lane <= bar.lane < len(self.lanes) and bar.lane >= 0):
+                if bar.lane not in lanes or bar.parent_lane not in (ROOT, *lanes):
                     raise FramesError(f"step {number}: {bar} is outside of {len(self.lanes)} lanes")
                 if not 0 <= bar.start < bar.end <= len(self.lanes[bar.lane]):
                     raise FramesError(f"step {number}: {bar} is outside of its lane")
@@ -117,7 +118,7 @@ class Tree(Frames):
             "nobody": tr("无", "nobody"),
             "slots": tr("KV 槽 {used} / {total}", "KV slots {used} / {total}"),
             "rank": tr("第 {n} 个走", "evict #{n}"),
-            "tokens": tr("{n} 个 token", "{n} tokens"),
+            "tokens": tr("{n} 个 token", "tokens: {n}"),
             "locks": tr("锁 {n}", "locks: {n}"),
             "column_tree": tr("树", "Tree"),
             "column_queue": tr("请求与槽", "Requests and slots"),

@@ -183,22 +183,23 @@ function paintGauge(c, frames, moment, place, look) {
   c.fillRect(place.width - 2, y - 2, 2, place.gauge + 4); // the end of the slots
 }
 
-// From the root, and from the end of a parent down to a child in a lane of its own.
+// From the root, and from the end of a parent down (or up) to a child in a lane of its own.
 function paintBranches(c, { bars }, place, look) {
   c.fillStyle = look.muted;
   const middle = (lane) => yOf(place, lane) + place.barHeight / 2;
-  const roots = bars.filter((bar) => bar.parentLane < 0);
+  const firstRoot = middle(Math.min(...bars.filter((bar) => bar.parentLane < 0).map((bar) => bar.lane), place.edges.length - 1));
   for (const bar of bars) {
+    if (bar.parentLane === bar.lane) continue;
     const fromRoot = bar.parentLane < 0;
-    if (!fromRoot && bar.parentLane === bar.lane) continue;
-    const x = fromRoot ? 4 : place.edges[bar.lane][bar.start] - 8;
-    const from = fromRoot ? Math.min(...roots.map((root) => middle(root.lane))) : yOf(place, bar.parentLane) + place.barHeight;
-    c.fillRect(x, from, 1.5, middle(bar.lane) - from);
-    c.fillRect(x, middle(bar.lane), place.edges[bar.lane][bar.start] - x - 1, 1.5);
+    const [start, y] = [place.edges[bar.lane][bar.start], middle(bar.lane)];
+    const x = fromRoot ? 4 : start - 8;
+    const edge = yOf(place, bar.parentLane) + (bar.lane > bar.parentLane ? place.barHeight : 0);
+    const from = fromRoot ? firstRoot : edge;
+    c.fillRect(x, Math.min(from, y), 1.5, Math.abs(y - from) + 1.5);
+    c.fillRect(x, y, start - x - 1, 1.5);
   }
-  const first = roots.length ? Math.min(...roots.map((root) => middle(root.lane))) : middle(0);
   c.beginPath();
-  c.arc(4.75, first, 4.5, 0, 2 * Math.PI);
+  c.arc(4.75, bars.length ? firstRoot : middle(0), 4.5, 0, 2 * Math.PI);
   c.fill();
 }
 
