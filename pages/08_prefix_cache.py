@@ -4,21 +4,24 @@ The reader guesses what a cache makes faster, edits a prompt and watches every l
 watches blocks being shared, left and evicted, and finds out how large a cache must be.
 """
 
-from sim import scheduler, specs, visits
+from sim import caches, replicas, scheduler, specs, tenants, visits
 from sim.cost import Roofline
 from sim.engine import Setup
-from sim.kv import Paged
+from sim.kv import Paged, lru, sizes
 from sim.kv.chain import Lookup, chain
 from sim.metrics import computed_tokens, reused_tokens
 from sim.request import Request, Segment
-from ui import lesson, pool_walk, predict, prefix, prompts, runs, trees
+from sim.workload import Chats
 from ui import fleets as fleet_pictures
+from ui import lesson, pool_walk, predict, prefix, prompts, runs, trees
 from ui.hash_chain import walk
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, seconds
+from ui.numbers import memory as in_bytes
 
 MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 CLOCK = Roofline(MODEL, GPU)
+BLOCK_SIZE = 16
 GAP_SECONDS = 2.0  # one prompt after the other: nobody waits for anybody
 SCENES = {
     "document": tr("文档", "Document"),
@@ -35,6 +38,19 @@ EDITS = {
     "own": tr("自己写", "Write my own"),
 }
 BLOCK_SIZES = (4, 8, 16, 32)
+
+ROOMS = (2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048_576)
+TALKS = (8, 16, 32, 64, 128)
+CHAT_BLOCK, NUM_TURNS_SEEN, TURNS = 64, 600, 10
+SYSTEM_TOKENS, ASK_TOKENS, ANSWER_TOKENS = 512, 64, 192
+POOLS = {
+    name: sizes.Division(MODEL, specs.GPUS[name]).pool_tokens for name in (GPU.name, "H100 SXM")
+}
+FULL_AND_EMPTY: dict[str, dict[str, object]] = {
+    "capacity_half": {"room": 16_384, "talks": 16},
+    "capacity_crowd": {"room": 16_384, "talks": 128},
+    "capacity_enough": {"room": 131_072},
+}
 
 POOL_BLOCK = 4  # tokens: few, so that every block can be seen
 POOL_RANGE = (8, 18)  # blocks
@@ -104,8 +120,12 @@ OFF, ON = tr("没有缓存", "without"), tr("有缓存", "with")
 
 
 def one_after_another(scene: str, caching: bool) -> Setup:
-    memory = Paged.beside(MODEL, GPU, prefix_caching=caching)
+    memory = Paged.beside(MODEL, GPU, BLOCK_SIZE, prefix_caching=caching)
     return Setup(prompts.requests(scene, GAP_SECONDS), scheduler.Chunked(8), memory, CLOCK)
+
+
+def without_cache(value: float) -> str:
+    return tr(f"没有缓存 {seconds(value)}", f"{seconds(value)} without")
 
 
 @chapter.act("hook", tr("有缓存，没缓存", "With and without"))
@@ -146,8 +166,14 @@ def hook() -> None:
         [
             Card(tr("要算的提示词 token", "Prompt tokens computed"), count(computed_tokens(run))),
             Card(tr("命中率", "Hit rate"), percent(now.prefix_hit_rate)),
-            Card(metrics["ttft"], seconds(now.ttft.mean)),
-            Card(metrics["itl"], seconds(now.itl.mean)),
+            Card(
+                metrics["ttft"],
+                seconds(now.ttft.mean),
+                without_cache(off.ttft.mean) if is_on else "",
+            ),
+            Card(
+                metrics["itl"], seconds(now.itl.mean), without_cache(off.itl.mean) if is_on else ""
+            ),
         ]
     )
     chapter.draw(
@@ -181,6 +207,17 @@ def hook() -> None:
         itl_on=measured["itl_on"],
     )
     chapter.say("hook_limits", hidden_by=guess, floor=seconds(CLOCK.decode_floor_seconds))
+    begins, asks = prompts.excerpt(scene)
+    second = runs.run(setups[ON]).records[1]
+    chapter.explain(
+        "hook_text",
+        begins=begins,
+        asks=asks,
+        prompt=count(second.request.prompt_tokens),
+        hit=count(second.hit_tokens),
+        size=BLOCK_SIZE,
+    )
+    chapter.prove("cached")
 
 
 @chapter.act("chain", tr("哈希链", "The hash chain"))
@@ -222,6 +259,46 @@ def pool() -> None:
         found_e=visits.num_found(moves, RETURNS_TO_S),
         found_f=visits.num_found(moves, RETURNS_TO_T),
     )
+
+
+@chapter.act("capacity", tr("要多大", "How large"))
+def capacity() -> None:
+    chapter.say("capacity", turns=TURNS, system=SYSTEM_TOKENS)
+    label = tr("缓存能装的 token", "Tokens the cache holds")
+    room = int(chapter.pick("room", label, ROOMS, start=32_768, live=True))
+    label = tr("同时进行的对话", "Chats going on")
+    talks = int(chapter.pick("talks", label, TALKS, start=32, live=True))
+    chats = Chats(NUM_TURNS_SEEN, talks, TURNS, SYSTEM_TOKENS, ASK_TOKENS, ANSWER_TOKENS)
+    rates = runs.lru_hit_rates(chats, CHAT_BLOCK, ROOMS)
+    (limit,) = runs.lru_hit_rates(chats, CHAT_BLOCK, (None,))
+    now = rates[ROOMS.index(room)]
+    chapter.cards(
+        [
+            Card(tr("这么大是", "That is"), in_bytes(sizes.request_bytes(MODEL, room))),
+            Card(tr("命中率", "Hit rate"), percent(now)),
+            Card(tr("什么都装得下时", "With room for all"), percent(limit)),
+        ]
+    )
+    chapter.draw(
+        prefix.hit_curve(ROOMS, rates, limit, room, POOLS, large=chapter.large),
+        "rates",
+        alt=tr(
+            "横轴是缓存能装多少 token，纵轴是命中率：先升后平；另一条是 Mooncake 的实测",
+            "Hit rate along the size of the cache: it rises, then stays level; and Mooncake's",
+        ),
+    )
+    chapter.leaves_out("capacity_leaves_out", block=CHAT_BLOCK, requests=NUM_TURNS_SEEN)
+    chapter.say(
+        "capacity_result",
+        model=MODEL.name,
+        room=count(room),
+        size=in_bytes(sizes.request_bytes(MODEL, room)),
+        rate=percent(now),
+        limit=percent(limit),
+        talks=talks,
+    )
+    chapter.say("capacity_real", limit=percent(lru.MOONCAKE_LIMIT))
+    chapter.presets(FULL_AND_EMPTY)
 
 
 @chapter.act("tree", tr("基数树", "The radix tree"))
@@ -326,9 +403,7 @@ def neighbours() -> None:
     setups = {
         name: Setup(PROBE.requests(name), scheduler.Chunked(8), memory, CLOCK) for name in SALTS
     }
-    measured = {
-        name: tenants.Probed.of(runs.run(setup)) for name, setup in setups.items()
-    }
+    measured = {name: tenants.Probed.of(runs.run(setup)) for name, setup in setups.items()}
     now = measured[salt]
     chapter.cards(
         [
@@ -377,10 +452,11 @@ def behind_a_router() -> None:
         size: Setup(runs.fleet_traffic(size, popular), scheduler.Chunked(256), memory, CLOCK)
         for size in REPLICAS
     }
-    fleets = {
-        name: {size: runs.fleet(setup, size, name) for size, setup in setups.items()}
-        for name in RULES
-    }
+    with chapter.waiting(tr("正在模拟这些副本……", "Simulating the replicas ...")):
+        fleets = {
+            name: {size: runs.fleet(setup, size, name) for size, setup in setups.items()}
+            for name in RULES
+        }
     now = fleets[rule][number]
     chapter.cards(
         [

@@ -278,6 +278,51 @@ def of_lengths(
     return tuple(Request(index, 0.0, *lengths) for index, lengths in enumerate(pairs))
 
 
+@dataclass(frozen=True)
+class Chats:
+    """Conversations, `at_a_time` of them going on: each turn repeats all that was said before.
+
+    Whose turn is next is drawn, as is how far each is at first; a conversation that is over makes
+    way for a new one.  All begin with the same `system_tokens`.
+
+    Raises:
+        SimError: `num_requests_below_one`, `at_a_time_below_one`, `num_turns_below_one`.
+    """
+
+    num_requests: int
+    at_a_time: int
+    num_turns: int
+    system_tokens: int
+    ask_tokens: int
+    answer_tokens: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.num_requests >= 1, "num_requests_below_one", value=self.num_requests)
+        require(self.at_a_time >= 1, "at_a_time_below_one", value=self.at_a_time)
+        require(self.num_turns >= 1, "num_turns_below_one", value=self.num_turns)
+
+    def requests(self) -> tuple[Request, ...]:
+        """In the order in which they come, one per second."""
+        rng = np.random.default_rng(self.seed)
+        talks = list(range(self.at_a_time))  # the conversation on each seat
+        turns = rng.integers(self.num_turns, size=self.at_a_time).tolist()  # how far it is
+        made = []
+        for index, seat in enumerate(rng.integers(self.at_a_time, size=self.num_requests).tolist()):
+            made.append(self._request(index, talks[seat], turns[seat]))
+            turns[seat] += 1
+            if turns[seat] == self.num_turns:
+                talks[seat], turns[seat] = max(talks) + 1, 0
+        return tuple(made)
+
+    def _request(self, index: int, talk: int, turn: int) -> Request:
+        spoken = self.ask_tokens + self.answer_tokens
+        segments = [Segment(f"talk-{talk}-{number}", spoken) for number in range(turn + 1)]
+        prompt = self.system_tokens + turn * spoken + self.ask_tokens
+        prefix = (Segment("system", self.system_tokens), *segments)
+        return Request(index, float(index), prompt, self.answer_tokens, prefix)
+
+
 def evenly(
     num_requests: int, within_seconds: float, prompt_tokens: int, first_id: int = 0
 ) -> tuple[Request, ...]:

@@ -3,14 +3,16 @@
 They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import plotly.graph_objects as go
 
 from sim import metrics
 from sim.engine import Run
+from sim.kv import lru
 from ui import charts, theme
-from ui.charts import Span, TimelineRow
+from ui.charts import Series, Span, TimelineRow
 from ui.language import tr
 from ui.numbers import seconds
 
@@ -51,6 +53,71 @@ def first_and_others(runs: Mapping[str, Run], large: bool = False) -> go.Figure:
         rows.append(TimelineRow(name, _present(*spans)))
     title = tr("平均每个回答（毫秒）", "mean answer (ms)")
     return charts.request_timeline(rows, title, large=large, height=170)
+
+
+def hit_curve(
+    capacities: Sequence[int],
+    rates: Sequence[float],
+    limit: float,
+    chosen: int,
+    pools: Mapping[str, int],
+    large: bool = False,
+) -> go.Figure:
+    """Hit rate along the size of the cache: of these chats, and of a recorded hour of real ones.
+
+    `limit`: with room for everything; `pools`: how many tokens a GPU has room for.
+    """
+    published = [blocks * lru.MOONCAKE_BLOCK_TOKENS for blocks in lru.MOONCAKE_HIT_RATES]
+    ours = tr("这里的对话", "these chats")
+    theirs = tr("Mooncake（实测）", "Mooncake (recorded)")
+    figure = charts.lines(
+        [
+            Series(ours, capacities, in_percents(rates), "cached"),
+            Series(theirs, published, in_percents(lru.MOONCAKE_HIT_RATES.values()), 1, "dash"),
+        ],
+        tr("缓存能装多少 token", "tokens the cache holds"),
+        tr("命中率（%）", "hit rate (%)"),
+        log_x=True,
+        y_range=(0, 100),
+        name_ends=False,
+        large=large,
+        height=330,
+    )
+    for trace in figure.data:
+        trace.update(mode="lines+markers", marker_size=11 if large else 8)
+    figure.update_xaxes(range=[math.log10(capacities[0] / 1.3), math.log10(published[-1] * 1.3)])
+    level = {"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"}
+    figure.add_hline(y=100 * limit, line=level)
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    for name, tokens in pools.items():
+        figure.add_vline(x=tokens, line=level)
+        _name(figure, tokens, 0, name, size, "right")
+    _name(figure, capacities[-1], 100 * rates[-1], ours, size)
+    last = in_percents(lru.MOONCAKE_HIT_RATES.values())[-1]
+    _name(figure, published[-1], last, theirs, size, "right")
+    rate = dict(zip(capacities, rates, strict=True))[chosen]
+    return charts.mark_point(figure, chosen, rate * 100, tr("现在", "now"), large)
+
+
+def in_percents(shares: Iterable[float]) -> list[float]:
+    return [100 * share for share in shares]
+
+
+def _name(
+    figure: go.Figure, x: float, y: float, text: str, size: int, side: str = "center"
+) -> None:
+    """Above a point, whose `side` of the text it is; the horizontal axis is logarithmic."""
+    figure.add_annotation(
+        x=math.log10(x),
+        y=y,
+        text=text,
+        showarrow=False,
+        xanchor=side,
+        xshift={"right": -4}.get(side, 0),
+        yanchor="bottom",
+        yshift=8,
+        font_size=size,
+    )
 
 
 def _present(*spans: Span) -> Sequence[Span]:

@@ -28,6 +28,13 @@ def conversation(name: str) -> tuple[Prompt, ...]:
     return tuple(prompts)
 
 
+def excerpt(name: str) -> tuple[str, str]:
+    """How the second prompt of a scene begins, and what it asks in the end."""
+    scene = json.loads(FILE.read_text("utf-8"))[name]
+    begins = scene["shared"] or scene["turns"][0]["ask"]
+    return begins.strip().splitlines()[0], " ".join(scene["turns"][1]["ask"].split())
+
+
 @cache
 def edited(edit: str) -> str:
     """The short prompt of the hash chain after an edit of it."""

@@ -12,6 +12,36 @@ from collections.abc import Sequence as Row
 from itertools import takewhile
 
 from sim.errors import require
+from sim.request import Request
+
+# What Mooncake found over its conversation trace: blocks in the cache -> hit rate.  With room for
+# everything: 36.6 %.  Held against the trace itself in tests/sim/kv/test_lru.py.
+MOONCAKE_BLOCK_TOKENS = 512
+MOONCAKE_HIT_RATES = {1_000: 0.045, 5_000: 0.110, 10_000: 0.211, 30_000: 0.326, 50_000: 0.355}
+MOONCAKE_LIMIT = 0.366
+
+
+def block_ids(requests: Iterable[Request], block_size: int) -> list[list[int]]:
+    """The full blocks of each prompt as numbers; equal numbers for equal blocks."""
+    numbers: dict[Hashable, int] = {}
+    return [
+        [
+            numbers.setdefault(request.block_content(index, block_size), len(numbers))
+            for index in range(request.prompt_tokens // block_size)
+        ]
+        for request in requests
+    ]
+
+
+def hit_rates(
+    requests: Iterable[Request], block_size: int, capacities: Row[int | None]
+) -> list[float]:
+    """`lru_hit_rate` of the same requests with room for so many tokens each; None: for all."""
+    blocks = block_ids(requests, block_size)
+    return [
+        lru_hit_rate(blocks, None if tokens is None else tokens // block_size)
+        for tokens in capacities
+    ]
 
 
 def lru_hit_rate(requests: Iterable[Row[Hashable]], capacity: int | None = None) -> float:
