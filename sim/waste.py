@@ -2,8 +2,8 @@
 
 Four shares that add up to 1: tokens; room kept for tokens that will come; room taken that will
 never be used (internal); and what is free and yet no use to whoever is first in line (external).
-A run is averaged over the time in which somebody waits, from its beginning to the last admission;
-if nobody ever does, over the whole run.
+A run whose requests all come at once is averaged over the time in which somebody waits: from its
+beginning until the last one is let in, or back in.  If nobody ever waits, over the whole run.
 
 Source: Kwon et al. 2023 (PagedAttention), section 3.1 and figure 2.
 """
@@ -32,8 +32,9 @@ class Shares:
 def shares(run: Run) -> Shares:
     """A prompt counts whole from its admission on, so of policies that compute it in one step."""
     memory = run.setup.memory
-    scheduled = float(np.nanmax(run.scheduled_seconds))
-    end = scheduled or float(run.series.end_seconds[-1])
+    returns = [resumed for pauses in run.pauses.values() for _, resumed in pauses]
+    end = max([float(np.nanmax(run.scheduled_seconds)), *returns])
+    end = end or float(run.series.end_seconds[-1])
     slots = memory.counted().num_usable_blocks * memory.block_size
     totals = np.zeros(4)  # slot-seconds filled, for later, never used; request-seconds
     for record in run.records:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from sim.engine import Setup, simulate
 from sim.errors import SimError
+from sim.events import Compacted
 from sim.kv import Contiguous, Paged
-from sim.kv.contiguous import ContiguousMemory, Waste
+from sim.kv.contiguous import ContiguousMemory, Waste, copy_seconds
 from sim.scheduler import Continuous, Policy, Static
+from sim.specs import GPUS
 from tests.sim.helpers import SECOND, request, run, sequence
 
 RESERVATIONS = ("model_limit", "power_of_two", "exact")
@@ -262,3 +264,42 @@ def test_a_request_beyond_the_model_is_refused_on_arrival():
     requests = (request(0, 60, 10), request(1, 10, 10))
     done = simulate(Setup(requests, Continuous(4), settings, SECOND))
     assert [record.rejected for record in done.records] == [True, False]
+
+
+# -- compaction on demand ---------------------------------------------------------------------
+
+
+def compacting(*sizes: int) -> ContiguousMemory:
+    memory = Contiguous(34, "exact", compacts=True).open()
+    for who, size in enumerate(sizes):
+        assert memory.reserve(of_size(who, size), size)
+    return memory
+
+
+def test_with_compaction_d_fits_as_soon_as_enough_is_free_and_the_copy_is_told():
+    memory = compacting(8, 6, 3, 5, 12)
+    for gone in (X, Y):
+        memory.free(of_size(gone, 9))
+    assert memory.reserve(of_size(D, 10), 10)
+    assert memory.block_tables == {
+        A: range(8),
+        B: range(8, 11),
+        C: range(11, 23),
+        D: range(23, 33),
+    }
+    assert memory.events == [Compacted(2 + 11)]  # the prompts of B and C; A stays where it is
+
+
+def test_nothing_moves_while_a_hole_is_large_enough_or_too_little_is_free():
+    memory = compacting(8, 6, 3, 5, 12)
+    memory.free(of_size(X, 6))
+    before = dict(memory.block_tables)
+    assert not memory.reserve(of_size(D, 10), 10)  # 6 are free
+    assert memory.block_tables == before
+    assert memory.reserve(of_size(D, 6), 6)
+    assert memory.events == []
+
+
+def test_a_copy_reads_and_writes_every_byte():
+    gpu = GPUS["A100 80G SXM"]
+    assert copy_seconds(1e9, gpu) == pytest.approx(2e9 / gpu.bandwidth)
