@@ -24,21 +24,21 @@ BLOCKS, TREE = 0, 1  # colours of the two caches
 SOLID: Dash = "solid"
 DASHED: Dash = "dash"
 
-TEACHER = ("你 是 耐心 的 老师 。", "You are a patient teacher .")
+TUTOR = ("你 是 耐心 的 老师 。", "You are a kind tutor .")
 TRANSLATOR = ("把 这句 译成 英文 ：", "Translate this into French :")
 QUEUE = (  # which role, what is asked, what is answered; word for word alike in both languages
-    (TEACHER, ("什么 是 分页 ？", "What is paging ?"), ("把 KV 切块", "KV in blocks")),
+    (TUTOR, ("什么 是 分页 ？", "What is paging ?"), ("把 KV 切块", "KV in blocks")),
     (TRANSLATOR, ("早上 好", "Good morning"), ("Good morning", "Bonjour !")),
-    (TEACHER, ("什么 是 批处理 ？", "What is batching ?"), ("一起 算", "computed together")),
+    (TUTOR, ("什么 是 批处理 ？", "What is batching ?"), ("一起 算", "computed together")),
     (TRANSLATOR, ("早上 见", "Good night"), ("See you", "Bonne nuit")),
-    (TEACHER, ("为何 排队 ？", "Why queue ?"), ("显存 满 了", "memory is full")),
+    (TUTOR, ("为何 排队 ？", "Why queue ?"), ("显存 满 了", "memory is full")),
     (TRANSLATOR, ("谢谢 你", "Thank you"), ("Thank you", "Merci bien")),
 )
-NEXT_TURN = (("举 个 例子", "Give an example"), ("像 操作系统", "Like OSes"))  # of the first
+NEXT_TURN = (("举 个 例子", "For example ?"), ("像 操作系统", "Like OSes"))  # of the first
 
 
 def queue() -> tuple[Prompt, ...]:
-    """A teacher and a translator, asked by turns, and the next turn of the first chat.
+    """A tutor and a translator, asked by turns, and the next turn of the first chat.
 
     A token is a word; the prompts branch at the same places in either language.
     """

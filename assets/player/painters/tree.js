@@ -8,7 +8,8 @@ import { expandChanges } from "../decode.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 import { fill } from "../words.js";
 
-const WORD_AIR = 9; // px beside a word
+const MOST_AIR = 10; // px beside a word
+const LEAST_AIR = 4;
 const TRUNK = 16; // px left of the tree, for the root
 const LEAST_WORD = 9; // px; a narrower cell shows no letter of its word
 
@@ -52,9 +53,11 @@ export function layout(frames, { width, room, size, widthOf }) {
   const top = header + gauge + Math.round(size * 0.7);
   const left = TRUNK;
   const reserve = widthOf(fill(frames.words.rank, { n: 9 })) + 14; // right of the leaves
-  const wanted = frames.lanes.map((words) => sums(words.map((word) => widthOf(word) + WORD_AIR)));
-  const longest = Math.max(...wanted.map((edges) => edges.at(-1)));
-  const scale = Math.min(1, (width - left - reserve) / longest);
+  const wide = width - left - reserve;
+  const spare = frames.lanes.map((words) => (wide - words.reduce((sum, word) => sum + widthOf(word), 0)) / words.length);
+  const air = Math.min(Math.max(Math.min(...spare), LEAST_AIR), MOST_AIR);
+  const wanted = frames.lanes.map((words) => sums(words.map((word) => widthOf(word) + air)));
+  const scale = Math.min(1, wide / Math.max(...wanted.map((edges) => edges.at(-1))));
   const edges = wanted.map((each) => each.map((edge) => left + edge * scale));
   const fits = Math.floor((room - top) / frames.lanes.length);
   const laneHeight = Math.min(Math.max(fits, Math.round(size * 2.3)), Math.round(size * 3.4));
@@ -214,7 +217,7 @@ function paintBar(c, frames, bar, isFollowed, place, look) {
     const room = edges[token + 1] - edges[token];
     if (token > bar.start) paintSeam(c, state, edges[token] - 1, box, look);
     if (room < LEAST_WORD) continue;
-    const word = cutWord(frames.lanes[bar.lane][token], room - 4, look.widthOf);
+    const word = cutWord(frames.lanes[bar.lane][token], room - 2, look.widthOf);
     const x = edges[token] + (room - 2 - look.widthOf(word)) / 2;
     paintLabel(c, word, look.font, state, x, middle, look);
   }
