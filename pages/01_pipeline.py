@@ -5,10 +5,14 @@ station, looks into the prefill, bends the distribution that a token is drawn fr
 character wait, and sends many requests through the same stations.
 """
 
+from sim import scheduler, workload
+from sim.cost import SimpleClock
+from sim.engine import Setup
+from sim.kv import Paged, sizes
 from sim.sampling import Sampling
-from ui import lesson, model_pictures, pipeline, predict, tiny_model
+from ui import lesson, model_pictures, pipeline, predict, runs, tiny_model
 from ui.lesson import Card, tr
-from ui.numbers import count, memory, percent
+from ui.numbers import count, memory, percent, significant
 
 MODEL = tiny_model.target().model
 OUTPUTS = (1, 2, 4, 8, 12)
@@ -23,6 +27,12 @@ SAMPLERS: dict[str, dict[str, object]] = {
     "sampler_nucleus": {"temperature": 1, "top_p": 0.5},
     "sampler_few": {"temperature": 2, "top_k": 2},
 }
+SAME_STEPS = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=1 / 64)
+POOL = Paged(num_blocks=65)
+# The first request is the reader's: its prompt is their text.
+PROMPTS = (0, 40, 12, 90, 25, 60, 18, 33, 75, 20, 50, 15)
+ANSWERS = (8, 14, 6, 10, 18, 8, 12, 5, 16, 9, 7, 11)
+MOST = len(ANSWERS)
 
 chapter = lesson.open(__file__)
 
@@ -87,7 +97,7 @@ def prefill() -> None:
             Card(tr("每步解码的行数", "Rows of a decode"), count(way.turns[-1].num_new)),
             Card(tr("每 token 的 KV", "KV per token"), memory(MODEL.kv_bytes_per_token)),
             Card(
-                tr("预填充写下的 KV", "KV of the prefill"), memory(size * MODEL.kv_bytes_per_token)
+                tr("预填充写下的 KV", "KV of the prefill"), memory(sizes.request_bytes(MODEL, size))
             ),
         ]
     )
@@ -170,6 +180,53 @@ def half_a_character() -> None:
     chapter.leaves_out("bytes_leaves_out")
     chapter.say("bytes_result", tokens=count(here.num_tokens), waits=count(here.num_held_up))
     chapter.say("bytes_why")
+
+
+@chapter.act("many", tr("许多人一起走", "Many at once"))
+def many() -> None:
+    chapter.say("many")
+    text = write()
+    number = int(chapter.slide("requests", tr("请求数", "Requests"), 1, MOST, start=8))
+    slots = int(chapter.slide("slots", tr("同时最多几个", "At a time"), 1, 8, start=4))
+    prompts = (len(tiny_model.prompt(text)), *PROMPTS[1:number])
+    requests = workload.of_lengths(ANSWERS[:number], prompts)
+    setup = Setup(requests, scheduler.Chunked(slots), POOL, SAME_STEPS)
+    summary = runs.summary(setup)
+    chapter.cards(
+        [
+            Card(tr("模型跑几遍", "Passes"), count(summary.num_steps)),
+            Card(tr("写出的 token", "Tokens written"), count(summary.output_tokens)),
+            Card(tr("平均几个同跑", "Running, mean"), significant(summary.mean_running)),
+        ]
+    )
+    alt = tr(
+        "各站此刻有哪些请求：队列、预填充、解码、写完；最下面是用掉的 KV 块",
+        "Which requests are where: queue, prefill, decode, done; below, the KV blocks in use",
+    )
+    chapter.play(pipeline.crowd(setup, alt), "crowd")
+    chapter.leaves_out("many_leaves_out")
+    chapter.say(
+        "many_result",
+        requests=count(number),
+        passes=count(summary.num_steps),
+        tokens=count(summary.output_tokens),
+    )
+    chapter.say("many_where")
+    chapter.leads(
+        {
+            tr("谁先上，谁让位", "who goes, who makes room"): "05_batching",
+            tr("KV 块", "KV blocks"): "07_fragmentation",
+            tr("相同的开头", "what begins alike"): "08_prefix_cache",
+            tr("一个长提示词", "one long prompt"): "09_chunked_prefill",
+        }
+    )
+    chapter.flags()
+
+
+@chapter.act("check", tr("自测", "Self-check"))
+def check() -> None:
+    chapter.say("check")
+    chapter.quiz()
 
 
 chapter.show()

@@ -4,7 +4,7 @@ They read what `sim.pipeline` and `sim.sampling` give; nothing here decides anyt
 runs once for a text and its settings, with this machine's clock, and is kept.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
@@ -12,10 +12,13 @@ from time import perf_counter
 import numpy as np
 
 from sim import pipeline, sampling
+from sim.engine import Setup, Step
 from sim.pipeline import Passage, Turn
 from sim.sampling import GREEDY, Sampling
-from ui import pipeline_notes, tiny_model
+from ui import pipeline_notes, runs, tiny_model
+from ui.language import tr
 from ui.numbers import percent, significant
+from ui.painters.crowd import Crowd, Scene
 from ui.painters.pipeline import (
     DECODE,
     DETOKENIZE,
@@ -28,6 +31,7 @@ from ui.painters.pipeline import (
     Moment,
     Pipeline,
 )
+from ui.theme import request_letter
 
 KEPT = 64  # passages in memory, shared by all readers
 BARS = 5  # tokens that the player shows
@@ -167,3 +171,55 @@ def _bars(turn: Turn) -> Iterator[Bar]:
 
 def _chance(turn: Turn) -> float:
     return float(sampling.probabilities(turn.logits, Sampling())[turn.token])
+
+
+# -- many requests ----------------------------------------------------------------------------
+
+
+def crowd(setup: Setup, alt: str) -> Crowd:
+    """All requests in the queue, then a frame for each step and one when all are done."""
+    steps = runs.steps(setup)
+    everybody = [request.id for request in setup.requests]
+    pool = steps[0].num_usable_blocks
+    done: list[int] = []
+    scenes = [Scene((_crowded(everybody), (), (), ()), 0, 0)]
+    for step in steps:
+        scenes.append(_scene(step, done))
+        done += step.finished
+    scenes.append(Scene(((), (), (), _crowded(done)), 0, 0))
+    finished = tr("都写完了。", "All are done.")
+    return Crowd(
+        scenes=tuple(scenes),
+        num_blocks=pool,
+        notes=(
+            pipeline_notes.waiting(len(everybody)),
+            *(pipeline_notes.shared(step) for step in steps),
+            finished,
+        ),
+        events=(
+            (),
+            *(("finished",) if step.finished else () for step in steps),
+            (),
+        ),
+        alt=alt,
+    )
+
+
+def _scene(step: Step, done: Sequence[int]) -> Scene:
+    prefill, decode = (
+        tuple(
+            (request_letter(work.request_id), work.num_tokens)
+            for work in step.work
+            if work.is_prefill == is_prefill
+        )
+        for is_prefill in (True, False)
+    )
+    return Scene(
+        (_crowded(step.waiting), prefill, decode, _crowded(done)),
+        sum(work.sampled for work in step.work),
+        step.num_usable_blocks - step.num_free_blocks,
+    )
+
+
+def _crowded(request_ids: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    return tuple((request_letter(who), 0) for who in request_ids)

@@ -1,6 +1,8 @@
 """What happens to one text at each station of the pipeline, in words."""
 
+from sim.engine import Step, StepWork
 from sim.pipeline import Turn
+from ui import notes
 from ui.language import tr
 from ui.numbers import count, percent
 
@@ -79,3 +81,43 @@ def shown(turn: Turn, is_last: bool) -> str:
         text = turn.text.replace("\n", "⏎")
         said = tr(f"还原：“{text}”到了屏幕上。", f"Detokenize: “{text}” is on the screen.")
     return said + (tr("写完了。", " Done.") if is_last else "")
+
+
+# -- many requests ----------------------------------------------------------------------------
+
+
+def waiting(num_requests: int) -> str:
+    return tr(
+        f"{count(num_requests)} 个请求都到了，都在队列里。",
+        f"Requests that have come, all in the queue: {count(num_requests)}.",
+    )
+
+
+def shared(step: Step) -> str:
+    """Who shares a pass of the model, and what comes of it."""
+    prefills = [work for work in step.work if work.is_prefill]
+    decodes = [work for work in step.work if not work.is_prefill]
+    parts = []
+    if prefills:
+        rows = tr("、", ", ").join(map(_rows, prefills))
+        parts.append(tr(f"预填充 {rows}", f"prefill of {rows}"))
+    if decodes:
+        who = notes.names(work.request_id for work in decodes)
+        parts.append(tr(f"解码 {who}，各 1 行", f"decode of {who}, one row each"))
+    tokens = count(sum(work.sampled for work in step.work))
+    what = tr("；", "; ").join(parts)
+    said = tr(
+        f"同一遍里：{what}。写出 {tokens} 个 token。",
+        f"In the same pass: {what}. Tokens written: {tokens}.",
+    )
+    if step.finished:
+        done = notes.names(step.finished)
+        said += tr(f"{done} 写完，让出位置。", f" {done} done, making room.")
+    return said
+
+
+def _rows(work: StepWork) -> str:
+    return tr(
+        f"{notes.names([work.request_id])} {count(work.num_tokens)} 行",
+        f"{notes.names([work.request_id])} ({count(work.num_tokens)} rows)",
+    )
