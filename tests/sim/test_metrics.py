@@ -15,7 +15,7 @@ from sim.engine import Record, Run, Setup, simulate, steps
 from sim.errors import SimError
 from sim.events import Admitted
 from sim.kv import Paged
-from sim.metrics import Distribution, spans, summarize
+from sim.metrics import Distribution, computed_tokens, reused_tokens, spans, summarize
 from sim.request import Request
 from sim.scheduler import Chunked, Continuous, Dynamic, Static
 from sim.scheduler.batch import Load
@@ -250,8 +250,10 @@ def test_the_hit_rate_counts_tokens_of_prompts():
     )
     setup = Setup(asked, Chunked(), PLENTY, SECOND)
     assert summarize(simulate(setup)).prefix_hit_rate == 8 / 40
+    assert (reused_tokens(simulate(setup)), computed_tokens(simulate(setup))) == (8, 32)
     off = replace(setup, memory=replace(PLENTY, prefix_caching=False))
     assert summarize(simulate(off)).prefix_hit_rate == 0
+    assert (reused_tokens(simulate(off)), computed_tokens(simulate(off))) == (0, 40)
 
 
 def test_what_a_resumed_request_finds_of_its_own_is_no_hit():

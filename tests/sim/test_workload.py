@@ -9,6 +9,7 @@ from sim.errors import SimError
 from sim.request import Segment
 from sim.workload import (
     BurstArrivals,
+    Chats,
     ConstantArrivals,
     FixedLength,
     GammaArrivals,
@@ -268,3 +269,45 @@ def test_requests_at_even_distances_keep_off_both_ends():
     assert [request.id for request in three] == [1, 2, 3]
     assert {(request.prompt_tokens, request.output_tokens) for request in three} == {(50, 1)}
     assert evenly(0, within_seconds=2.0, prompt_tokens=50) == ()
+
+
+# -- chats ------------------------------------------------------------------------------------
+
+
+def said(request):
+    return [segment.id for segment in request.prefix]
+
+
+def test_each_turn_of_a_chat_repeats_what_was_said_and_adds_a_question():
+    last = {}
+    for request in Chats(200, 4, 5, 100, 10, 30, seed=1).requests():
+        talk = said(request)[1].rpartition("-")[0]
+        turn = len(request.prefix) - 2
+        assert request.prompt_tokens == 100 + turn * 40 + 10
+        assert request.named_tokens == request.total_tokens
+        assert said(request)[: len(last.get(talk, []))] == last.get(talk, [])
+        assert talk not in last or len(said(request)) == len(last[talk]) + 1
+        last[talk] = said(request)
+        assert turn < 5
+
+
+def test_as_many_chats_go_on_as_were_asked_for():
+    requests = Chats(300, 6, 3, 10, 5, 5).requests()
+    talks = [said(request)[1].rpartition("-")[0] for request in requests]
+    places = [[at for at, talk in enumerate(talks) if talk == one] for one in dict.fromkeys(talks)]
+    most = max(sum(own[0] <= at <= own[-1] for own in places) for at in range(len(talks)))
+    assert most <= 6
+    assert len(places) > 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((0, 1, 1, 1, 1, 1), "num_requests_below_one"),
+        ((1, 0, 1, 1, 1, 1), "at_a_time_below_one"),
+        ((1, 1, 0, 1, 1, 1), "num_turns_below_one"),
+    ],
+)
+def test_chats_that_nobody_has_are_refused(arguments, code):
+    with pytest.raises(SimError, match=code):
+        Chats(*arguments)

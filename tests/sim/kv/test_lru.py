@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.errors import SimError
-from sim.kv.lru import lru_hit_rate
+from sim.kv.lru import (
+    MOONCAKE_HIT_RATES,
+    MOONCAKE_LIMIT,
+    block_ids,
+    hit_rates,
+    lru_hit_rate,
+)
+from sim.request import Request, Segment
 
 TRACE = Path(__file__).parents[4] / "shared" / "traces" / "mooncake_conversation_trace.jsonl"
 REQUESTS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=12)
@@ -38,6 +45,12 @@ def test_the_published_conversations_hit_as_often_as_published(conversations, ca
     assert round(100 * rate, 2) == percent
 
 
+def test_the_published_rates_are_those_of_the_paper_to_its_last_digit(conversations):
+    for capacity, rate in MOONCAKE_HIT_RATES.items():
+        assert lru_hit_rate(conversations, capacity) == pytest.approx(rate, abs=6e-4)
+    assert round(lru_hit_rate(conversations), 3) == MOONCAKE_LIMIT
+
+
 def test_the_published_conversations_are_all_there(conversations):
     assert len(conversations) == 12_031
 
@@ -61,6 +74,18 @@ def test_a_larger_cache_never_hits_less(requests):
     assert rates == sorted(rates)
     assert rates[0] == 0
     assert rates[-2] == rates[-1]  # ten different blocks all fit
+
+
+def test_full_blocks_of_prompts_are_numbered_and_equal_ones_alike():
+    text = (Segment("text", 10),)
+    asked = [Request(0, 0.0, 13, 5, text), Request(1, 0.0, 12, 5, text), Request(2, 0.0, 3, 1)]
+    assert block_ids(asked, 4) == [[0, 1, 2], [0, 1, 3], []]
+
+
+def test_capacities_are_in_tokens():
+    text = (Segment("text", 8),)
+    asked = [Request(who, 0.0, 8, 1, text) for who in range(2)]
+    assert hit_rates(asked, 4, [None, 8, 7, 3]) == [0.5, 0.5, 0, 0]
 
 
 @pytest.mark.parametrize(
