@@ -27,7 +27,7 @@ function sent() {
     states: [state("prefill", "diagonal"), state("decode", "solid"), state("stored", "dots"), state("weights", "solid")],
     alt: "passes",
     words: {
-      rows_in: "rows in: {n}", weights_read: "weights, reading no. {n}", kv_rows: "KV rows: {read} read, {new} written",
+      rows_in: "rows in: {n}", weights_read: "weights: reading {n}", kv_rows: "KV: {read} read, {new} new",
       column_rows: "Rows in", column_weights: "Read so far", column_kv: "KV",
     },
   };
@@ -62,7 +62,7 @@ test("what lay in KV before is read, and nothing of the future is", () => {
 
 test("the titles say how many rows, the how-manieth reading, and what happens to KV", () => {
   const texts = paint(2).texts();
-  for (const text of ["rows in: 2", "weights, reading no. 3", "KV rows: 6 read, 2 written", "A 5", "B 3"]) {
+  for (const text of ["rows in: 2", "weights: reading 3", "KV: 6 read, 2 new", "A 5", "B 3"]) {
     assert.ok(texts.includes(text), `${text} is not among ${texts}`);
   }
 });
@@ -88,7 +88,7 @@ test("the pointer is told what a column is", () => {
   const y = place.top + 5;
   const at = (x) => passes.spotAt(place, frames, moment(1), x, y)?.text;
   assert.equal(at(place.rows.x + 5), "rows in: 3");
-  assert.match(at(place.weights.x + 5), /reading no. 2\n14.0 GiB/);
+  assert.match(at(place.weights.x + 5), /reading 2\n14.0 GiB/);
   assert.match(at(place.kv.x + 5), /A 3 \/ 1$/);
   assert.match(at(place.kv.x + place.own + 5), /B 0 \/ 2$/);
   assert.equal(at(place.rows.width + 1), undefined);

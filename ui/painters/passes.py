@@ -59,8 +59,8 @@ class Passes(Frames):
     def words(self) -> dict[str, str]:
         return {
             "rows_in": tr("输入 {n} 行", "rows in: {n}"),
-            "weights_read": tr("权重，第 {n} 次读", "weights, reading no. {n}"),
-            "kv_rows": tr("KV：读 {read} 行，写 {new} 行", "KV rows: {read} read, {new} written"),
+            "weights_read": tr("权重：第 {n} 次读", "weights: reading {n}"),
+            "kv_rows": tr("KV：读 {read} 行，写 {new} 行", "KV: {read} read, {new} new"),
             "column_rows": tr("输入的行", "Rows in"),
             "column_weights": tr("权重读过几次", "Weights read so far"),
             "column_kv": tr("KV 读 / 写（行）", "KV rows read / written"),

@@ -122,18 +122,18 @@ export function paint(c, frames, { step }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   const titles = columnsOf(frames, step);
-  [place.rows, place.weights, place.kv].forEach(({ x }, at) => paintTitle(c, titles[at], x, place, look));
+  [place.rows, place.weights, place.kv].forEach((column, at) => paintTitle(c, titles[at], column, place, look));
   paintRows(c, frames, step, place, look);
   paintTimes(c, place, look);
   paintWeights(c, frames, step, place, look);
   frames.requests.forEach((_, who) => paintKv(c, frames, step, who, place, look));
 }
 
-function paintTitle(c, text, x, place, look) {
+function paintTitle(c, text, { x, width }, place, look) {
   c.textAlign = "left";
   c.font = look.bold;
   c.fillStyle = look.text;
-  c.fillText(text, x, place.top / 2 - 2);
+  c.fillText(text, x, place.top / 2 - 2, width + place.air / 2);
 }
 
 function paintRows(c, frames, step, place, look) {
