@@ -5,7 +5,7 @@
 
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
-import { paintLabel, paintSpan } from "../patterns.js";
+import { paintSpan } from "../patterns.js";
 import { fill } from "../words.js";
 
 const MOST_AIR = 10; // px beside a word
@@ -211,6 +211,11 @@ function paintBar(c, frames, bar, isFollowed, place, look) {
   const state = look.states[bar.state];
   const box = boxOf(place, bar);
   paintSpan(c, state, box.x, box.y, box.width, box.height, [4, 4], look);
+  if (state.fill && state.fill !== state.colour) {
+    const band = place.size * 1.15; // words are easier to read beside a pattern than on it
+    c.fillStyle = state.colour;
+    c.fillRect(box.x, box.y + (box.height - band) / 2, box.width, band);
+  }
   const edges = place.edges[bar.lane];
   const middle = box.y + box.height / 2 + 0.5;
   for (let token = bar.start; token < bar.end; token++) {
@@ -219,7 +224,7 @@ function paintBar(c, frames, bar, isFollowed, place, look) {
     if (room < LEAST_WORD) continue;
     const word = cutWord(frames.lanes[bar.lane][token], room - 2, look.widthOf);
     const x = edges[token] + (room - 2 - look.widthOf(word)) / 2;
-    paintLabel(c, word, look.font, state, x, middle, look);
+    write(c, word, x, middle, look, { ink: state.fill ? state.ink : look.text });
   }
   if (bar.rank && !isFollowed) write(c, fill(frames.words.rank, { n: bar.rank }), box.x + box.width + 7, middle, look, { ink: look.muted });
 }
