@@ -83,6 +83,8 @@ def test_show_me_leads_into_an_act_with_controls_of_that_page(name, item):
     assert query.pop("part") in chapter.acts
     if "chapter.play(" in chapter.source:
         query.pop("step", None)  # of a player
+    if "chapter.write(" in chapter.source:
+        query.pop("text", None)  # of the reader's own
     assert [key for key in query if f'("{key}"' not in re.sub(r"\(\s+", "(", chapter.source)] == []
 
 
