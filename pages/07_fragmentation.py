@@ -199,7 +199,7 @@ def compare_waste() -> None:
         name: wasted.shares(Setup(chats, CHAT_POLICY, memory, CLOCK))
         for name, memory in memories.items()
     }
-    limit, *_, pool = shares.values()
+    limit, _, exact, pool = shares.values()
     per_request = waste.slots_per_request(pool, POOL_TOKENS)
     found = waste.shared_tokens(PREFIX_TOKENS, size)
     running = tr("同时运行", "Running at a time")
@@ -237,6 +237,7 @@ def compare_waste() -> None:
         limit=count(MODEL_LENGTH),
         block=size,
         filled_limit=percent(limit.filled),
+        filled_exact=percent(exact.filled),
         filled_paged=percent(pool.filled),
         running_limit=significant(limit.num_running),
         running_paged=significant(pool.num_running),

@@ -70,7 +70,7 @@ def test_an_empty_pool_is_told():
         memory.append(0)
 
 
-@given(st.lists(st.tuples(st.sampled_from("fork append free".split()), st.integers(0, 9))))
+@given(st.lists(st.tuples(st.sampled_from(["fork", "append", "free"]), st.integers(0, 9))))
 def test_every_block_is_counted_as_often_as_it_is_listed_and_writers_own_theirs(moves):
     memory = prompt(6, num_blocks=400)
     born = 0
