@@ -36,7 +36,7 @@ BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384,
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096)
 LARGEST_BATCH = 512
 LOADS: dict[str, dict[str, object]] = {
-    "load_turns": {"batch": 192},
+    "load_turns": {"batch": 256},
     "load_small_gpu": {"gpu": "RTX 4090", "context": 256, "batch": 96},
     "load_long": {"context": 4096, "batch": 64},
     "load_greedy_k": {"k": 8, "batch": 96},
@@ -51,8 +51,8 @@ chapter = lesson.open(__file__)
 TOKENS = tr("token", "tokens")
 
 
-def choose_text() -> str:
-    text = chapter.write(tr("接着这段文字往下写", "Go on from this text"), start=TEXT)
+def choose_text(label: str) -> str:
+    text = chapter.write(label, start=TEXT)
     chapter.problem(speculation_notes.left_out(tiny_model.left_out(text)))
     return text
 
@@ -80,7 +80,7 @@ def choose_cost(**more: bool) -> float:
 @chapter.act("hook", tr("试稿", "A draft"))
 def hook() -> None:
     chapter.say("hook")
-    text = choose_text()
+    text = choose_text(tr("接着这段文字往下写", "Go on from this text"))
     num_proposed = choose_k()
     temperature = choose_temperature(advanced=True)
     seed = int(chapter.slide("seed", tr("随机种子", "Seed"), 0, 50, start=SEED, advanced=True))
@@ -168,7 +168,7 @@ def worth() -> None:
 @chapter.act("measured", tr("量出来的", "As measured"))
 def measured() -> None:
     chapter.say("measured")
-    text = choose_text()
+    text = choose_text(tr("你的文字", "Your text"))
     temperature = choose_temperature()
     names = {
         "poem": tr("唐诗", "a Chinese poem"),
@@ -284,7 +284,7 @@ def load() -> None:
 @chapter.act("proof", tr("分布没变", "The same distribution"), deeper=True)
 def proof() -> None:
     chapter.say("proof", draws=count(speculation.NUM_DRAWS))
-    text = choose_text()
+    text = choose_text(tr("你的文字", "Your text"))
     seed = int(chapter.slide("draw", tr("换一批抽签", "Another series of draws"), 0, 20, start=0))
     before, right, wrong = speculation.both_rules(text, 1.0, seed)
     chapter.cards(

@@ -250,8 +250,8 @@ def grouped_bars(
     figure.update_yaxes(
         autorange="reversed", tickvals=places, ticktext=list(labels), showgrid=False, showline=False
     )
-    corner = {**_legend(large), "orientation": "v", "x": 1, "xanchor": "right", "y": 0}
-    figure.update_layout(barmode="group", bargap=0.3, showlegend=True, legend=corner)
+    figure.update_layout(barmode="group", bargap=0.3)
+    name_in_corner(figure, large, x=1, y=0)
     return figure
 
 
@@ -394,6 +394,16 @@ def _beside(at: float, low: float, high: float, above: bool) -> str:
     share = (at - low) / (high - low)
     side = "right" if share < 0.25 else "left" if share > 0.75 else "center"
     return f"{'top' if above else 'bottom'} {side}"
+
+
+def name_in_corner(figure: go.Figure, large: bool, x: int, y: int) -> None:
+    """A legend inside the plot, for traces that have no end to be named at, or ends that touch.
+
+    `x` and `y`, 0 or 1, say in which corner.
+    """
+    corner = {**_legend(large), "orientation": "v", "x": 0.02 + 0.96 * x, "y": 0.02 + 0.96 * y}
+    corner |= {"xanchor": ("left", "right")[x], "yanchor": ("bottom", "top")[y]}
+    figure.update_layout(showlegend=True, legend=corner)
 
 
 # Marks: what somebody guessed, beside what came out
@@ -896,6 +906,7 @@ __all__ = [
     "lines",
     "mark_arrow",
     "mark_point",
+    "name_in_corner",
     "number_line",
     "padded",
     "request_timeline",

@@ -172,6 +172,7 @@ def speedup_over_k(
     else:
         top = tr(f"最好 k = {best}: {real[best]:.2f}×", f"best k = {best}: {real[best]:.2f}×")
         charts.mark_point(figure, best, real[best], top, large)
+        figure.data[-1].textposition = "top right"
     charts.mark_point(figure, num_proposed, real[num_proposed], here, large, below=True)
     figure.data[-1].textposition = "bottom right" if num_proposed < ks[-1] / 2 else "bottom left"
     return figure
@@ -251,8 +252,7 @@ def published(large: bool = False) -> go.Figure:
                 hovertemplate=f"{draft}<br>%{{text}}<extra></extra>",
             )
         )
-    figure.update_layout(showlegend=True, legend={"x": 0.02, "y": 0.98, "yanchor": "top"})
-    figure.data[0].showlegend = True
+    charts.name_in_corner(figure, large, x=0, y=1)
     return figure
 
 
@@ -322,9 +322,11 @@ def steps_over_batch(
         tr("用时（毫秒）", "time (ms)"),
         log_x=True,
         log_y=True,
+        name_ends=False,
         large=large,
         height=280,
     )
+    charts.name_in_corner(figure, large, x=0, y=1)
     figure.add_vline(x=batch, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
     return figure
 

@@ -206,6 +206,7 @@ def test_after_the_turn_checking_is_the_larger_part_of_a_round():
     values = SPEC.play("load").presets["load_turns"]
     here = server()
     assert here.verify_seconds(values["batch"]) > here.round_seconds(values["batch"]) / 2
+    assert here.speedup(0.7, values["batch"]) < 1
 
 
 def test_a_smaller_gpu_turns_at_a_smaller_batch():

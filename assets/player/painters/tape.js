@@ -17,7 +17,7 @@ const BONUS = 5;
 const LINES = 2; // of text
 const GAP = 3; // px between two cells
 const AIR = 6; // px left and right of a token in its cell
-const LARGEST_COLUMN = 104;
+const LARGEST_COLUMN = 8; // times the size of text
 const LARGEST_BARS = 84; // px, the height of one row of bars
 const LEAST_BARS = 16;
 const DASHES = [4, 3];
@@ -298,7 +298,7 @@ function cut(text, room, widthOf) {
   return `${letters.slice(0, end).join("")}…`;
 }
 
-const columnWidth = ({ left, right }, bars) => Math.min((right - left) / bars.length, LARGEST_COLUMN);
+const columnWidth = ({ left, right, size }, bars) => Math.min((right - left) / bars.length, LARGEST_COLUMN * size);
 
 function paintBars(c, frames, step, place, look) {
   const { words, stateOf } = frames;
