@@ -40,6 +40,7 @@ A real model, small enough for numpy:
     generation   the loop: the prompt in one pass, then token by token
     measured     how fast the machine at hand computes both phases
     speculative  a small model proposes, the large one checks
+    acceptance   what speculation is worth, by formula, by lot and under load
     pipeline     one text through every station: tokens, steps, logits, text; with its times
     proofs       the tricks of serving change nothing, on any text
 """
