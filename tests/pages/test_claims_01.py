@@ -1,0 +1,353 @@
+"""Chapter 1 says nothing that its own runs do not show.
+
+What the text, the self-check and the links claim is held here against the real tiny model and the
+engine, on texts of every kind; never against a measured time.
+"""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from sim import engine, proofs, sampling, scheduler, workload
+from sim.sampling import GREEDY, Sampling
+from tests.chapters import ROOT
+from tests.pages.rehearsal import open_page
+from ui import language, model_pictures, pipeline, predict, tiny_model
+from ui.painters import pipeline as painter
+from ui.painters.crowd import Crowd
+from ui.painters.pipeline import Pipeline
+
+CHAPTER = open_page("01_pipeline")
+PAGE = CHAPTER.constants
+TEXTS = (
+    tiny_model.SAMPLE,
+    "",
+    "a",
+    "连续批处理每一步都重新决定批里有谁。",
+    "🙂" * 40,
+    "مرحبا بالعالم",
+    "<b onclick='x'>&amp;</b><script>alert(1)</script>",
+    "龘" * 30 + " \u202e\u200b",
+)
+every_text = pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+QUIZ = {
+    item["id"]: item
+    for item in json.loads((ROOT / "assets" / "quiz" / "01.json").read_text("utf-8"))["items"]
+}
+
+
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch):
+    monkeypatch.setattr(language, "current", lambda: "en")
+
+
+def film(text=tiny_model.SAMPLE, tokens=8):
+    (frames,) = CHAPTER.play("hook", text=text, tokens=tokens).frames
+    assert isinstance(frames, Pipeline)
+    return frames
+
+
+def values(played):
+    return [card.value for card in played.cards]
+
+
+# -- a sentence travels ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tokens", PAGE["OUTPUTS"])
+def test_as_many_passes_as_tokens_one_of_them_the_prefill(tokens):
+    played = CHAPTER.play("hook", tokens=tokens)
+    truth = played.guesses["passes"]
+    said = played.said["hook_outcome"]
+    assert isinstance(truth, predict.Value)
+    assert truth.truth == int(said["passes"]) == int(said["decodes"]) + 1 <= tokens
+    stations = [moment.station for moment in film(tokens=tokens).moments]
+    assert stations.count(painter.DECODE) == int(said["decodes"])
+    assert stations.count(painter.SAMPLE) == int(said["passes"])
+
+
+@every_text
+def test_the_first_token_is_sampled_before_any_decode(text):
+    stations = [moment.station for moment in film(text).moments]
+    assert stations.index(painter.SAMPLE) < stations.index(painter.DECODE)
+
+
+@every_text
+def test_the_first_token_is_that_of_the_last_position_of_the_prefill(text):
+    prompt = tiny_model.prompt(text)
+    assert proofs.first_token(tiny_model.target(), prompt, GREEDY).holds
+    assert proofs.first_token(tiny_model.target(), prompt, Sampling(1.0)).holds
+
+
+@every_text
+def test_a_layer_of_the_prefill_fills_for_all_tokens_at_once_and_decode_adds_one_column(text):
+    frames = film(text)
+    moments = [m for m in frames.moments if m.station == painter.PREFILL]
+    size, layers = frames.prompt_tokens, PAGE["MODEL"].layers
+    assert [sum(m.kv) for m in moments] == [size * layer for layer in range(1, layers + 1)]
+    decodes = [m.kv for m in frames.moments if m.station == painter.DECODE]
+    assert decodes == [(size + number,) * layers for number in range(1, len(decodes) + 1)]
+
+
+@every_text
+def test_the_newest_token_has_no_kv_until_it_is_decoded(text):
+    for moment in film(text).moments:
+        if moment.station in (painter.SAMPLE, painter.DETOKENIZE):
+            assert max(moment.kv) == moment.num_tokens - 1
+
+
+@every_text
+def test_what_is_on_the_screen_is_the_answer_and_never_half_a_character(text):
+    frames = film(text)
+    way = pipeline.passage(text, 8)
+    assert frames.moments[-1].screen == way.text
+    for moment in frames.moments:
+        assert way.text.startswith(moment.screen)
+
+
+def test_the_text_to_begin_with_shows_bytes_that_wait():
+    assert any(moment.waiting for moment in film().moments)
+
+
+@every_text
+def test_the_bars_hold_the_chosen_token_and_it_is_the_longest(text):
+    for bars in film(text).distributions:
+        (chosen,) = [bar for bar in bars if bar.chosen]
+        assert chosen.probability == max(bar.probability for bar in bars)
+        assert sum(bar.probability for bar in bars) <= 1 + 1e-6
+
+
+def test_the_frames_of_a_text_weigh_little():
+    for text in TEXTS:
+        frames = film(text, 12)
+        assert len(frames.moments) < 60
+
+
+def test_the_real_model_has_the_size_the_text_says():
+    model = PAGE["MODEL"]
+    assert model.layers == 4
+    assert round(model.parameters / 1e6, 2) == 1.25
+
+
+# -- inside the prefill ---------------------------------------------------------------------------
+
+
+@every_text
+def test_attention_sees_nothing_that_comes_later_and_adds_up_to_all(text):
+    way = pipeline.passage(text, PAGE["FEW"])
+    for layer, head in ((1, 1), (PAGE["LAYERS"][-1], PAGE["HEADS"][-1])):
+        figure = model_pictures.attention(way, layer, head)
+        rows = [row for trace in figure.data for row in np.asarray(trace.z, dtype=float)]
+        for number, row in enumerate(rows):
+            assert np.flatnonzero(~np.isnan(row)).tolist() == list(range(number + 1))
+            assert np.nansum(row) == pytest.approx(1, abs=1e-4)
+
+
+def test_prefill_has_a_row_for_each_token_of_the_prompt_and_a_decode_has_one():
+    rows, decode, per_token, whole = values(CHAPTER.play("prefill"))
+    assert (rows, decode) == (str(len(tiny_model.prompt(tiny_model.SAMPLE))), "1")
+    model = PAGE["MODEL"]
+    assert per_token == "2.00 KiB"
+    assert 2 * model.layers * model.kv_heads * model.head_dim * 4 == 2048
+    assert whole == f"{2 * int(rows):.1f} KiB"
+
+
+@every_text
+def test_the_cache_changes_nothing_and_blocks_not_a_bit(text):
+    prompt = tiny_model.prompt(text)
+    assert proofs.cached_equals_recomputed(tiny_model.target(), prompt, 4).holds
+    same, _ = proofs.paged_equals_contiguous(tiny_model.target(), prompt, 4, block_size=4)
+    assert same.max_difference == 0
+
+
+def test_some_heads_give_most_of_their_attention_to_the_first_token():
+    turn = pipeline.passage(tiny_model.SAMPLE, 1).turns[0]
+    assert (turn.attention[:, :, -1, 0] > 0.5).any()
+
+
+# -- the sampler ----------------------------------------------------------------------------------
+
+
+def chosen(**knobs):
+    how = {"temperature": 1.0, "top_k": 0, "top_p": 1.0} | knobs
+    return model_pictures.choice(pipeline.passage(tiny_model.SAMPLE, 1), Sampling(**how))
+
+
+def left(**knobs):
+    return chosen(**knobs).num_left
+
+
+def test_colder_makes_the_strong_stronger_hotter_makes_all_more_equal():
+    shares = [chosen(temperature=value).most_probable for value in (0.5, 1.0, 1.5, 2.0)]
+    assert all(colder > hotter for colder, hotter in pairwise(shares))
+
+
+def test_at_temperature_0_only_the_largest_is_left():
+    cards = CHAPTER.play("sampler", **PAGE["SAMPLERS"]["sampler_greedy"])
+    assert values(cards)[:2] == ["1", "100%"]
+
+
+def test_top_k_leaves_k_and_0_all():
+    assert [left(top_k=k) for k in PAGE["TOP_K"]] == [2048, 1, 2, 5, 20, 100]
+
+
+def test_top_p_leaves_just_as_many_as_it_takes():
+    one = chosen(top_p=0.5)
+    kept = np.sort(one.own[one.drawn > 0])[::-1]
+    assert kept.sum() >= 0.5 > kept[:-1].sum()
+
+
+@pytest.mark.parametrize("text", TEXTS[:4])
+def test_at_the_same_top_p_hotter_leaves_more(text):
+    logits = pipeline.passage(text, 1).turns[0].logits
+
+    def number(temperature):
+        how = Sampling(temperature, top_p=0.7)
+        return int((sampling.probabilities(logits, how) > 0).sum())
+
+    numbers = [number(value) for value in (0.5, 1.0, 1.5, 2.0)]
+    assert numbers == sorted(numbers)
+    assert numbers[0] < numbers[-1]
+
+
+def test_hot_with_two_left_makes_them_more_alike_than_cold():
+    def ratio(temperature):
+        two = np.sort(chosen(temperature=temperature, top_k=2).drawn)[-2:]
+        return two[0] / two[1]
+
+    assert ratio(2.0) > ratio(1.0) > ratio(0.5)
+
+
+def test_sampling_never_changes_the_number_of_passes():
+    for how in (GREEDY, Sampling(2.0), Sampling(1.0, top_k=2)):
+        way = pipeline.passage(tiny_model.SAMPLE, 6, how)
+        assert len(way.turns) == len(way.answer)
+
+
+# -- half a character -----------------------------------------------------------------------------
+
+
+@every_text
+def test_characters_appear_when_their_last_byte_has_come(text):
+    came = model_pictures.arrivals(text)
+    said = ""
+    data = b""
+    for one in came:
+        said += one.text
+        data += one.data
+        assert said.encode() + one.waiting == data or "\ufffd" in said
+
+
+def test_an_emoji_waits_three_tokens_and_comes_with_the_fourth():
+    came = model_pictures.arrivals("🙂")
+    assert [len(one.waiting) for one in came] == [1, 2, 3, 0]
+    assert [one.text for one in came] == ["", "", "", "🙂"]
+
+
+def test_the_starting_state_shows_a_byte_that_waits():
+    assert values(CHAPTER.play("bytes"))[-1] == "1"
+
+
+@every_text
+def test_the_picture_of_bytes_stands_at_every_place_of_its_slider(text):
+    came = model_pictures.arrivals(text)
+    for number in {0, 1, len(came) // 2, len(came)}:
+        figure = model_pictures.bytes_and_characters(came, number)
+        low, high = figure.layout.xaxis.range
+        assert high > low
+
+
+# -- many -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slots", [1, 2, 4, 8])
+def test_many_share_passes_and_one_at_a_time_takes_a_pass_per_token(slots):
+    played = CHAPTER.play("many", requests=8, slots=slots)
+    passes, tokens = (int(value) for value in values(played)[:2])
+    assert tokens == sum(PAGE["ANSWERS"][:8])
+    assert passes == tokens if slots == 1 else passes < tokens
+
+
+def test_everybody_is_somewhere_and_nobody_twice():
+    (frames,) = CHAPTER.play("many", requests=12).frames
+    assert isinstance(frames, Crowd)
+    for scene in frames.scenes:
+        letters = [letter for place in scene.places for letter, _ in place]
+        assert sorted(letters) == list("ABCDEFGHIJKL")
+
+
+def test_prefill_and_decode_share_a_pass_at_least_once():
+    (frames,) = CHAPTER.play("many").frames
+    assert isinstance(frames, Crowd)
+    assert any(scene.places[1] and scene.places[2] for scene in frames.scenes)
+
+
+def test_nobody_is_preempted_and_the_pool_is_never_full():
+    for slots in (1, 4, 8):
+        played = CHAPTER.play("many", requests=12, slots=slots)
+        assert played.summary.num_preemptions == 0
+        assert all(scene.used_blocks < 64 for scene in played.frames[0].scenes)
+
+
+def test_the_first_request_is_the_reader_s_text():
+    played = CHAPTER.play("many", text="猫🙂")
+    assert played.setup.requests[0].prompt_tokens == len(tiny_model.prompt("猫🙂"))
+
+
+# -- the self-check -------------------------------------------------------------------------------
+
+
+def test_ten_tokens_take_ten_passes_whatever_the_prompt():
+    assert QUIZ["passes_for_an_answer"]["answer"]["value"] == 10
+    assert len(pipeline.passage("x " * 20, 10).turns) == 10
+
+
+def test_four_requests_of_ten_tokens_take_ten_passes_together():
+    requests = workload.of_lengths((10,) * 4, 10)
+    setup = engine.Setup(requests, scheduler.Chunked(4), PAGE["POOL"], PAGE["SAME_STEPS"])
+    assert len(list(engine.steps(setup))) == QUIZ["passes_for_four"]["answer"]["value"] == 10
+
+
+def test_a_prompt_twice_as_long_has_more_rows_and_the_same_passes():
+    link = QUIZ["a_longer_prompt"]["link"]["query"]
+    short, long = (pipeline.passage(text, 8) for text in (tiny_model.SAMPLE, link["text"]))
+    assert len(long.prompt) > 1.8 * len(short.prompt)
+    assert len(long.turns) == len(short.turns)
+    assert {turn.num_new for turn in long.turns[1:]} == {1}
+
+
+# -- whatever is typed ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("act", ["hook", "prefill", "sampler", "bytes", "many"])
+def test_hostile_text_is_only_ever_text(open_page, act):
+    app = open_page("pages/01_pipeline.py", lang="en", part=act)
+    for text in (
+        "",
+        "<img src=x onerror=alert(1)>**x**",
+        "x" * 5_000,
+        "\x00\u202eé",
+        "🙂" * 300,
+    ):
+        app.text_input[0].set_value(text).run()
+        assert not app.exception, text
+        for part in app.main.markdown:
+            assert "<img" not in part.value
+        for chart in app.get("plotly_chart"):
+            assert "<img" not in chart.proto.spec
+
+
+def test_what_is_too_long_is_cut_with_a_message(open_page):
+    app: AppTest = open_page("pages/01_pipeline.py", lang="en", part="hook")
+    app.text_input[0].set_value("x" * 5_000).run()
+    assert "only the first 160 are used" in app.warning[0].value
+    assert len(app.text_input[0].value) == 160
+
+
+def test_a_text_is_in_the_address_and_comes_back(open_page):
+    app: AppTest = open_page("pages/01_pipeline.py", lang="en", part="hook", text="猫 & <b>")
+    assert app.text_input[0].value == "猫 & <b>"
+    assert not app.warning
