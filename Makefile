@@ -8,6 +8,8 @@ PORT ?= 8501
 HOST ?= localhost
 PYTHON ?= $(shell sh tools/find_python.sh)
 VENV_PYTHON := .venv/bin/python
+# The tiny model's matrices are small: more threads would only wait for each other.
+export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help run test check format bench clean
 
