@@ -165,8 +165,8 @@ def _blocks(memory: Occupancy) -> list[str]:
     empty = memory.count(occupancy.LATER) + memory.count(occupancy.INTERNAL)
     return [
         tr(
-            f"占用 {some} / {total} 块 · 其中空着 {rest} 个 token 位",
-            f"{some} of {total} blocks taken · {rest} slots of them empty",
+            f"占用 {some} / {total} 块 · 其中空位 {rest} 个",
+            f"{some} of {total} blocks taken · empty slots in them: {rest}",
         )
         for some, rest in zip(taken.tolist(), empty.tolist(), strict=True)
     ]

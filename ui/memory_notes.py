@@ -154,6 +154,11 @@ def _joined(event: events.Admitted, num_blocks: int) -> str:
             f"{who} 加入，先拿 {num_blocks} 块",
             f"{who} joins with {num_blocks} {'block' if num_blocks == 1 else 'blocks'}",
         )
+    if not hit:
+        return tr(
+            f"{who} 回来了：它的 KV 一点也找不回来，全部重算",
+            f"{who} is back: nothing of its KV is left, all is computed again",
+        )
     return tr(
         f"{who} 回来了：{hit} 个 token 的 KV 还在缓存里，其余重算",
         f"{who} is back: the KV of {hit} tokens is still in the cache, the rest is computed again",

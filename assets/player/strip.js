@@ -136,7 +136,8 @@ function paintBlocks(c, frames, strip, step, place, look, marked) {
     const who = owners[block];
     frame(c, x + AIR, end - AIR, place, marked.includes(block) ? look.text : who.length ? look.background : look.faint);
     const letters = who.map((owner) => frames.requests.letters[owner]).join("");
-    if (letters) plate(c, letters, "", x, end, middle, look);
+    const fits = look.widthOfBold(letters) + 8 <= end - x;
+    if (letters) plate(c, fits || who.length === 1 ? letters : `×${who.length}`, "", x, end, middle, look);
     c.textAlign = "center";
     c.font = marked.includes(block) ? look.bold : look.font;
     c.fillStyle = marked.includes(block) ? look.text : look.muted;
@@ -163,6 +164,7 @@ export function ownersOf(frames, strip, step) {
 function paintWaiting(c, frames, strip, step, place, look) {
   const height = Math.round(look.size * 1.5);
   const word = frames.words.waiting;
+  if (!strip.waiting[step].length) return;
   c.textAlign = "left";
   c.font = look.font;
   c.fillStyle = look.muted;

@@ -133,7 +133,7 @@ def test_whoever_is_preempted_and_comes_back_is_told_what_is_lost_and_found():
                 assert "preempted" in frames.events[row]
                 told += 1
             if isinstance(event, events.Admitted) and event.resumed:
-                assert f"{event.hit_tokens}" in frames.notes[row]
+                assert str(event.hit_tokens or "") in frames.notes[row]
                 told += 1
     assert told >= 2
 
