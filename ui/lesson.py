@@ -283,7 +283,7 @@ class Chapter:
         name = f"press-{key}"
         if not self.rehearses:
             with self._at.controls:
-                pressed = st.button(label, key=name, type="primary", on_click=state.moved)
+                pressed = st.button(label, key=name, on_click=state.moved)
             if pressed:
                 state.keep(name, compute(self.progress(words)))
         return cast(Chosen | None, state.kept(name, None))

@@ -41,18 +41,19 @@ def matrices(model: Model, rows: int, most: int, phase: str, large: bool = False
     _matrix(figure, (0, hidden), (-GAP - rows, -GAP), phase)
     _matrix(figure, (left, left + ffn), (0, hidden), "weights")
     _matrix(figure, (left, left + ffn), (-GAP - rows, -GAP), phase)
-    middle = left + ffn / 2
-    for x, y, anchor, name, height, width in (
-        (hidden / 2, -GAP, "bottom", tr("输入", "in"), rows, hidden),
-        (middle, hidden / 2, "middle", tr("权重", "weights"), hidden, ffn),
-        (middle, -GAP - rows, "top", tr("输出", "out"), rows, ffn),
+    middle, below = left + ffn / 2, -GAP - rows
+    for x, y, anchors, name, height, width in (
+        (0, below, ("left", "top"), tr("输入", "in"), rows, hidden),
+        (middle, hidden / 2, ("center", "middle"), tr("权重", "weights"), hidden, ffn),
+        (middle, below, ("center", "top"), tr("输出", "out"), rows, ffn),
     ):
         figure.add_annotation(
             x=x,
             y=y,
             text=f"<b>{name} {count(height)} × {count(width)}</b>",
             showarrow=False,
-            yanchor=anchor,
+            xanchor=anchors[0],
+            yanchor=anchors[1],
             font_size=size,
         )
     figure.update_xaxes(visible=False, range=[-AIR, left + ffn + AIR])
