@@ -501,6 +501,7 @@ class Chapter:
         elif live.held():
             self._rehearse(act)
         else:  # the slider was let go, or something in here has moved, as a player's step
+            state.moved()
             st.rerun()
         for draw in self._leading:
             draw()
