@@ -77,8 +77,9 @@ def _beside(figure: go.Figure, y: float, text: str, large: bool) -> None:
 
 def _shares(rows: Array, first: int, names: Sequence[str], kind: str) -> go.Heatmap:
     hue = theme.MEANINGS[kind].colour
+    told = len(names) <= MOST_NAMED
     return go.Heatmap(
-        z=rows,
+        z=np.round(rows, 4),
         y0=first,
         dy=1,
         x0=0,
@@ -89,8 +90,12 @@ def _shares(rows: Array, first: int, names: Sequence[str], kind: str) -> go.Heat
         showscale=False,
         xgap=1,
         ygap=1,
-        customdata=[[f"{names[first + at]} → {name}" for name in names] for at in range(len(rows))],
-        hovertemplate="%{customdata}: %{z:.1%}<extra></extra>",
+        customdata=[
+            [f"{names[first + at]} → {name}: " for name in names] for at in range(len(rows))
+        ]
+        if told
+        else None,
+        hovertemplate=("%{customdata}" if told else "") + "%{z:.1%}<extra></extra>",
         hoverongaps=False,
     )
 
@@ -169,7 +174,7 @@ def candidates(one: Choice, large: bool = False) -> go.Figure:
         showgrid=False,
         ticks="",
     )
-    legend = {"orientation": "h", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom"}
+    legend = {"orientation": "v", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom"}
     legend |= {"font": {"size": _size(large)}, "itemclick": False, "itemdoubleclick": False}
     return figure.update_layout(
         showlegend=True, legend=legend, barmode="overlay", margin={"t": 8, "b": 34}

@@ -4,7 +4,7 @@ const [PREFILL, DECODE, SAMPLE] = [3, 4, 5]; // places in the list of stations
 const LEAST_GAP = 10; // px for an arrow
 const HEAD = 4; // px of an arrow's head
 
-// Boxes in px from `top` down; `height` of all. `second`: the widest text of the second line.
+// Boxes in px from `top` down; `height` of all.  `second`: the widest text of the second line, "" for none.
 export function placeStops(names, { width, top, size, widthOf, second }) {
   const row = names.map((_, stop) => stop).filter((stop) => stop !== DECODE);
   const pad = Math.round(size * 0.9);
@@ -13,14 +13,14 @@ export function placeStops(names, { width, top, size, widthOf, second }) {
   const sum = wanted.reduce((all, each) => all + each, 0);
   const gap = Math.max((width - 2 - sum) / (row.length - 1), LEAST_GAP);
   const shrink = Math.min(1, (width - 2 - gap * (row.length - 1)) / sum);
-  const height = Math.round(size * 2.75);
+  const height = Math.round(size * (second ? 2.75 : 1.6));
   const boxes = [];
   let x = 1;
   row.forEach((stop, at) => {
     boxes[stop] = { x, y: top, width: wanted[at] * shrink, height };
     x += wanted[at] * shrink + gap;
   });
-  const below = top + height + Math.round(size * 0.85);
+  const below = top + height + Math.round(size * (second ? 0.85 : 0.6));
   boxes[DECODE] = { ...boxes[PREFILL], y: below };
   return { boxes, height: below + height - top };
 }

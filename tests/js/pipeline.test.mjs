@@ -94,6 +94,13 @@ test("everything lies within the picture, on a phone and in a lecture hall, too"
   }
 });
 
+test("where there is little room the screen stays and the bars go", () => {
+  const layout = place({ room: 200, size: 18, width: 815 });
+  assert.ok(layout.dense && layout.height <= 200);
+  const texts = paint(6, layout).texts();
+  assert.ok(texts.includes("on the screen") && texts.includes("a") && !texts.includes("100%"));
+});
+
 test("more tokens than fit scroll so that the newest is in sight", () => {
   const many = decodeFrames(
     { ...sent(), picture: { ...sent().picture, tokens: Array.from({ length: 90 }, (_, at) => ["tok", at]), num: [0, 90, 90, 90, 90, 90, 90] } },

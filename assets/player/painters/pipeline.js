@@ -46,8 +46,14 @@ export function statesThatOccur(frames) {
 
 // --- places --------------------------------------------------------------------------------------------------------
 
-export function layout(frames, { width, room, size, widthOf }) {
-  const stops = placeStops(frames.names, { width, top: 2, size, widthOf, second: MOST_TIME });
+export function layout(frames, given) {
+  const roomy = arrange(frames, given, false);
+  return roomy.height <= given.room ? roomy : arrange(frames, given, true);
+}
+
+// `dense`: no times at the stations and no bars, only what is on the screen.
+function arrange(frames, { width, room, size, widthOf }, dense) {
+  const stops = placeStops(frames.names, { width, top: 2, size, widthOf, second: dense ? "" : MOST_TIME });
   const { words } = frames;
   const left = Math.ceil(Math.min(Math.max(...["token", "kv"].map((name) => widthOf(words[name])), widthOf("id")) + 10, width * 0.2));
   const chips = chipsOf(frames.tokens, { left, right: width - 2, size, widthOf });
@@ -55,13 +61,14 @@ export function layout(frames, { width, room, size, widthOf }) {
   const [chip, id] = [Math.round(size * 1.6), Math.round(size * 1.35)];
   const line = chip + id + frames.layers * (cell + 1) + Math.round(size * 0.6);
   const bottom = (bars) => Math.round(size * (1.9 + 1.55 * bars));
+  const fewest = dense ? 0 : FEWEST_BARS;
   const top = 2 + stops.height + Math.round(size * 0.8);
-  const fit = Math.floor((room - top - bottom(FEWEST_BARS)) / line);
+  const fit = Math.floor((room - top - bottom(fewest)) / line);
   const lines = Math.min(chips.at(-1).line + 1, Math.max(1, fit)); // tokens first, then bars
   const below = top + lines * line;
-  const bars = [BARS, BARS - 1, FEWEST_BARS].find((each) => below + bottom(each) <= room) ?? FEWEST_BARS;
+  const bars = dense ? 0 : ([BARS, BARS - 1].find((each) => below + bottom(each) <= room) ?? FEWEST_BARS);
   const scrub = { from: 9, span: width - 18 };
-  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, scrub };
+  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, dense, scrub };
 }
 
 // Chips wrap like text.
@@ -137,10 +144,19 @@ export function paint(c, frames, { step }, place, look) {
   const now = frames.moments[step];
   const seen = frames.moments.slice(0, step).map(({ station }) => station);
   const lit = [now.station, ...(now.station === SCREEN - 1 && now.screen !== (frames.moments[step - 1]?.screen ?? "") ? [SCREEN] : [])];
-  paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines: timesAt(frames, step), loop: frames.words.loop }, look);
+  const lines = place.dense ? [] : timesAt(frames, step);
+  paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines, loop: frames.words.loop }, look);
   if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, place, look);
   else paintText(c, frames, place, look);
+  const middle = place.below + place.size * 0.85;
+  if (place.dense) {
+    paintTitle(c, frames.words.screen, 0, middle, look);
+    paintBytes(c, frames, now, place.width * 0.5, middle, look);
+    paintLine(c, now.screen, look.widthOf(frames.words.screen) + 8, middle, place.width * 0.48, look);
+    return;
+  }
   paintBars(c, frames, now, place, look);
+  paintBytes(c, frames, now, Math.round(place.width * 0.56), middle, look);
   paintScreen(c, frames, now, place, look);
 }
 
@@ -241,29 +257,27 @@ function shownBars(bars, number) {
   return first.some(([, , , chosen]) => chosen) ? first : [...first.slice(0, -1), bars.find(([, , , chosen]) => chosen)];
 }
 
-function paintScreen(c, frames, now, place, look) {
-  const { size, below, width } = place;
-  const left = Math.round(width * 0.56);
-  const middle = below + size * 0.85;
-  const high = Math.round(size * 1.5);
-  const title = frames.words.waits;
-  paintTitle(c, title, left, middle, look);
-  let x = left + look.widthOf(title) + 8;
-  const state = look.states[frames.kinds[6]];
+// Those that wait for the rest of their character.
+function paintBytes(c, frames, now, left, middle, look) {
+  const high = Math.round(look.size * 1.5);
+  paintTitle(c, frames.words.waits, left, middle, look);
+  let x = left + look.widthOf(frames.words.waits) + 8;
   for (const byte of now.waiting) {
     const wide = look.widthOfBold(byte) + 10;
-    c.strokeStyle = state.colour;
+    c.strokeStyle = look.states[frames.kinds[6]].colour;
     c.lineWidth = 2;
     c.beginPath();
     c.roundRect(x + 1, middle - high / 2, wide - 2, high, 3);
     c.stroke();
-    c.textAlign = "center";
-    c.font = look.bold;
-    c.fillStyle = look.text;
-    c.fillText(byte, x + wide / 2, middle);
+    paintLine(c, byte, x + 5, middle, wide, look);
     x += wide + 3;
   }
   if (!now.waiting.length) paintTitle(c, frames.words.nothing, x, middle, look);
+}
+
+function paintScreen(c, frames, now, place, look) {
+  const { size, below, width } = place;
+  const left = Math.round(width * 0.56);
   const screen = below + size * 1.9;
   paintTitle(c, frames.words.screen, left, screen + size * 0.6, look);
   const room = width - left - 14;
@@ -273,11 +287,17 @@ function paintScreen(c, frames, now, place, look) {
   c.beginPath();
   c.roundRect(left + 0.75, box.top, width - left - 2, box.height, 4);
   c.stroke();
+  const fit = Math.max(1, Math.floor((box.height - 4) / (size * 1.4)));
+  const lines = linesOf(now.screen, room, look.widthOfBold).slice(-fit);
+  lines.forEach((line, at) => paintLine(c, line, left + 7, box.top + size * (0.95 + 1.4 * at), width, look));
+}
+
+// Its last part, if it is too long.
+function paintLine(c, text, x, y, until, look) {
   c.textAlign = "left";
   c.font = look.bold;
   c.fillStyle = look.text;
-  const fit = Math.max(1, Math.floor((box.height - 4) / (size * 1.4)));
-  linesOf(now.screen, room, look.widthOfBold).slice(-fit).forEach((line, at) => c.fillText(line, left + 7, box.top + size * (0.95 + 1.4 * at), room));
+  c.fillText(linesOf(text, until - x, look.widthOfBold).at(-1), x, y);
 }
 
 // Broken between any two letters: Chinese has no spaces, and an answer need not have any.
