@@ -22,14 +22,14 @@ export function decodeStrip(strip, texts, numSteps) {
 export const sizeText = (strip, slots) =>
   strip.unit ? `${(slots / strip.perUnit).toFixed(1)} ${strip.unit}` : String(slots);
 
-// Rows from `top` on: slots, their numbers, whoever waits.
-export function layoutStrip(strip, { width, size, top, room }) {
-  const small = Math.round(size * 1.5);
-  const waitingHeight = strip.everWaits ? Math.round(size * 2) : 0;
-  const height = Math.min(Math.max(room - small - waitingHeight, size * 1.8), size * 5);
+// Rows from `top` on: slots, their numbers, whoever waits.  Where room is short (`dense`) the scale goes.
+export function layoutStrip(strip, { width, size, top, room, dense = false }) {
+  const small = dense ? (strip.size > 1 ? Math.round(size * 1.15) : 0) : Math.round(size * 1.5);
+  const waitingHeight = strip.everWaits ? Math.round(size * (dense ? 1.4 : 2)) : 0;
+  const height = Math.min(Math.max(room - small - waitingHeight, size * (dense ? 1.2 : 1.8)), size * 5);
   const numbers = top + height + small / 2;
   const bottom = top + height + small + waitingHeight;
-  return { top, height, numbers, waiting: bottom - waitingHeight / 2, bottom, size, cell: (width - 2) / strip.slots, left: 1 };
+  return { top, height, numbers, waiting: bottom - waitingHeight / 2, bottom, size, small, cell: (width - 2) / strip.slots, left: 1 };
 }
 
 const edge = (place, slot, look) => Math.round((place.left + slot * place.cell) * look.ratio) / look.ratio;
@@ -112,7 +112,7 @@ export function plate(c, letter, size, x, end, middle, look) {
 }
 
 function paintScale(c, strip, place, look) {
-  if (!strip.unit) return;
+  if (!strip.unit || !place.small) return;
   c.font = look.font;
   c.fillStyle = look.muted;
   const last = Math.floor(strip.slots / strip.perUnit);
@@ -162,7 +162,7 @@ export function ownersOf(frames, strip, step) {
 // --- the queue -------------------------------------------------------------------------------------------------------
 
 function paintWaiting(c, frames, strip, step, place, look) {
-  const height = Math.round(look.size * 1.5);
+  const height = Math.min(Math.round(look.size * 1.5), (place.bottom - place.waiting) * 2 - 2);
   const word = frames.words.waiting;
   if (!strip.waiting[step].length) return;
   c.textAlign = "left";

@@ -73,6 +73,16 @@ test("the map fits its room, and there is no axis of time in it", () => {
   assert.equal(map.positionAt(place(map, frames), frames, { step: 0 }, 50), null);
 });
 
+test("where room is short both pictures get dense and still fit", () => {
+  const [mapRoom, tableRoom] = [56, 80];
+  assert.ok(place(map, holes(), mapRoom).height <= mapRoom);
+  assert.ok(place(tables, blocks(), tableRoom).height <= tableRoom);
+  const context = new FakeContext();
+  const frames = blocks();
+  tables.paint(context, frames, { step: 0, chosen: "A" }, place(tables, frames, tableRoom), lookOf(frames.states));
+  assert.ok(context.texts().includes("A's table") && !context.texts().includes("A's blocks"));
+});
+
 test("the thing under the pointer is told with its owner, state and size", () => {
   const frames = holes();
   const layout = place(map, frames);

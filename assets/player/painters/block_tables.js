@@ -31,15 +31,22 @@ export function statesThatOccur(frames) {
 }
 
 export function layout(frames, { width, room, size }) {
+  const roomy = stack(frames, { width, room, size }, false);
+  return roomy.height <= room ? roomy : stack(frames, { width, room, size }, true);
+}
+
+// Where room is short (`dense`) the row of logical blocks goes: its place in the table is a block's number.
+function stack(frames, { width, room, size }, dense) {
   const { strip } = frames;
-  const line = Math.round(size * 1.6);
-  const [title, logical] = [line / 2, line * 1.2];
-  const table = logical + line + 2;
+  const line = Math.round(size * (dense ? 1.35 : 1.6));
+  const title = line / 2;
+  const logical = dense ? null : line * 1.2;
+  const table = dense ? line : logical + line + 2;
   const arrows = table + line;
   const below = Math.round(size * (strip.everWaits ? 5.6 : 3.6));
-  const left = room - arrows - below;
-  const top = arrows + Math.min(Math.max(left, size * LEAST_ARROWS), size * 5);
-  const place = layoutStrip(strip, { width, size, top, room: room - top });
+  const spare = dense ? size * 0.6 : Math.min(Math.max(room - arrows - below, size * LEAST_ARROWS), size * 5);
+  const top = arrows + spare;
+  const place = layoutStrip(strip, { width, size, top, room: room - top, dense });
   const most = Math.max(...frames.tables.flat().map(([, blocks]) => blocks.length), FEW);
   const box = Math.min(place.cell * strip.size, (width - 2) / most);
   return { width, height: place.bottom, size, line, title, logical, table, arrows, box, place, scrub: { from: 0, span: width } };
@@ -99,7 +106,7 @@ export function paint(c, frames, moment, layout, look) {
   if (!blocks.length) return;
   paintNames(c, frames, moment, blocks.length, layout, look);
   blocks.forEach((block, index) => {
-    paintLogical(c, frames, moment, block, index, layout, look);
+    if (layout.logical !== null) paintLogical(c, frames, moment, block, index, layout, look);
     paintEntry(c, frames, block, index, layout, look);
     paintArrow(c, frames, block, index, layout, look);
   });
@@ -111,7 +118,7 @@ function paintNames(c, frames, { chosen }, numBlocks, layout, look) {
   c.textAlign = "left";
   c.font = look.font;
   c.fillStyle = look.muted;
-  for (const [word, y] of [["logical", layout.logical], ["table", layout.table]]) {
+  for (const [word, y] of [["logical", layout.logical], ["table", layout.table]].filter(([, y]) => y !== null)) {
     const text = fill(frames.words[word], { who: chosen });
     if (x + look.widthOf(text) <= layout.width) c.fillText(text, x, y + layout.line / 2 - 1);
   }

@@ -6,7 +6,7 @@ import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
 import { decodeStrip, inWords, layoutStrip, paintStrip, paintTitle, spotInStrip } from "../strip.js";
 
-const ROWS = 5; // title, slots, scale, queue
+const ROWS = 6; // title, slots, scale, queue
 
 export function decode({ picture, texts, times }, { numSteps }) {
   const strips = picture.strips.map((strip, index) => decodeStrip(strip, texts.strips[index], numSteps));
@@ -27,12 +27,17 @@ export function statesThatOccur(frames) {
 }
 
 export function layout(frames, { width, room, size }) {
-  const titleHeight = Math.round(size * 1.9);
-  const gap = Math.round(size * 0.6);
+  const roomy = stack(frames, { width, room, size }, false);
+  return roomy.height <= room ? roomy : stack(frames, { width, room, size }, true);
+}
+
+function stack(frames, { width, room, size }, dense) {
+  const titleHeight = Math.round(size * (dense ? 1.35 : 1.9));
+  const gap = Math.round(size * (dense ? 0.2 : 0.6));
   const share = room / frames.strips.length - titleHeight - gap;
   let y = 0;
   const places = frames.strips.map((strip) => {
-    const place = layoutStrip(strip, { width, size, top: y + titleHeight, room: share });
+    const place = layoutStrip(strip, { width, size, top: y + titleHeight, room: share, dense });
     const title = y + titleHeight / 2;
     y = place.bottom + gap;
     return { ...place, title };
