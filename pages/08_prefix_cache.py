@@ -220,7 +220,7 @@ def hook() -> None:
     chapter.prove("cached")
 
 
-@chapter.act("chain", tr("哈希链", "The hash chain"))
+@chapter.act("chain", tr("哈希链", "Hash chain"))
 def hash_chain() -> None:
     chapter.say("chain")
     edit = chapter.choose("edit", tr("新提示词", "The new prompt"), EDITS, start="word")
@@ -301,7 +301,7 @@ def capacity() -> None:
     chapter.presets(FULL_AND_EMPTY)
 
 
-@chapter.act("tree", tr("基数树", "The radix tree"))
+@chapter.act("tree", tr("基数树", "Radix tree"))
 def tree() -> None:
     chapter.say("tree")
     label = tr("KV 槽", "KV slots")
@@ -347,7 +347,7 @@ def tree() -> None:
     )
 
 
-@chapter.act("against", tr("哈希块还是树", "Blocks or a tree"), deeper=True)
+@chapter.act("against", tr("哈希块还是树", "Blocks or tree"), deeper=True)
 def against() -> None:
     chapter.say("against")
     label = tr("块的大小", "Block size")
@@ -395,7 +395,7 @@ def against() -> None:
     chapter.say("against_points")
 
 
-@chapter.act("tenants", tr("租户与盐", "Tenants and salt"), deeper=True)
+@chapter.act("tenants", tr("租户与盐", "Tenants"), deeper=True)
 def neighbours() -> None:
     chapter.say("tenants", documents=PROBE.num_documents, document=count(PROBE.document_tokens))
     salt = chapter.choose("salt", tr("缓存的盐", "Cache salt"), SALTS, start="none")
@@ -440,7 +440,7 @@ def neighbours() -> None:
     chapter.say("tenants_block")
 
 
-@chapter.act("replicas", tr("多个副本", "Several replicas"), deeper=True)
+@chapter.act("replicas", tr("多个副本", "Replicas"), deeper=True)
 def behind_a_router() -> None:
     chapter.say("replicas", each=replicas.REQUESTS_EACH, prefixes=replicas.PREFIXES_EACH)
     number = int(chapter.pick("replicas", tr("副本数", "Replicas"), REPLICAS, start=8))

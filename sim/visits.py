@@ -67,10 +67,8 @@ def walk(
         if kind == "leaves":
             memory.free(guest)
         else:
-            is_new = kind == "comes"
-            upto = guest.request.prompt_tokens if is_new else guest.request.total_tokens - 1
-            found = memory.match_prefix(guest) if is_new else []
-            fits = memory.allocate(guest, upto, found)
+            found = memory.match_prefix(guest) if kind == "comes" else []
+            fits = memory.allocate(guest, _write(guest, kind), found)
             require(fits, "pool_too_small", request_id=who, free_blocks=memory.num_free_blocks)
         taken = memory.block_tables.get(who, [])[len(held) + len(found) :]
         contents |= {
@@ -99,6 +97,16 @@ def walk(
             )
         )
     return moves
+
+
+def _write(guest: Sequence, kind: Kind) -> int:
+    """The answer, if it is its turn.  Returns the tokens whose K and V are needed: the newest token
+    of an answer is not computed."""
+    if kind == "comes":
+        return guest.num_tokens
+    for _ in range(guest.request.output_tokens):
+        guest.append_token()
+    return guest.num_tokens - 1
 
 
 def num_found(moves: Iterable[Move], request_id: int) -> int:

@@ -32,7 +32,8 @@ def looked_up(number: int, block: ChainBlock, fate: Fate, is_first_miss: bool) -
             else "The last token does not fill a block: no hash, always computed.",
         )
     before = tr("前面没有块", "nothing before it") if number == 1 else f"h{number - 1}"
-    made = f"h{number} = H({before}, {size} token) = {short_hash(block)}…"
+    inside = tr(f"{size} 个 token", f"{size} tokens" if size > 1 else "1 token")
+    made = f"h{number} = H({before}, {inside}) = {short_hash(block)}…"
     return f"{made}{tr('：', ': ')}{_outcome(number, fate, is_first_miss)}"
 
 

@@ -44,7 +44,10 @@ def test_the_next_turn_of_a_chat_finds_the_question_and_the_answer_before_it():
     ask, answer, again = tuple(range(8)), tuple(range(8, 16)), (20, 21)
     first, second = as_requests([Prompt(ask, answer), Prompt(ask + answer + again, (1,))])
     memory = Paged(num_blocks=20, block_size=4).open()
-    memory.allocate(Sequence(first), 15)  # the last token written is never computed
+    asking = Sequence(first)
+    for _ in answer:
+        asking.append_token()
+    memory.allocate(asking, 15)  # the last token written is never computed
     assert len(memory.match_prefix(Sequence(second))) == 15 // 4
 
 

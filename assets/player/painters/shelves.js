@@ -47,7 +47,7 @@ export function statesThatOccur(frames) {
 
 // --- places --------------------------------------------------------------------------------------------------------
 
-// A box is as wide as its text needs in as few lines as the room allows, and every shelf as high as its fullest step.
+// A box takes as many lines of text as make the whole lowest; every shelf is as high as its fullest step.
 export function layout(frames, { width, room, size, widthOf }) {
   const title = Math.round(size * 1.9);
   let fitting;
@@ -55,7 +55,6 @@ export function layout(frames, { width, room, size, widthOf }) {
     const shelves = frames.shelves.map((shelf) => measureShelf(shelf, lines, { width, size, widthOf }));
     const height = shelves.reduce((sum, shelf) => sum + title + shelf.height, 0);
     if (!fitting || height < fitting.height) fitting = { shelves, height };
-    if (height <= room) break;
   }
   stretch(fitting, room);
   let y = 0;
@@ -67,16 +66,17 @@ export function layout(frames, { width, room, size, widthOf }) {
   return { width, size, widthOf, height: fitting.height, shelves: fitting.shelves, scrub: { from: 0, span: width } };
 }
 
-// Where there is room to spare, boxes are higher.
+// Where there is room to spare, boxes that hold something are higher.
 function stretch(fitting, room) {
-  const numRows = fitting.shelves.reduce((sum, shelf) => sum + shelf.rows, 0);
+  const shelves = fitting.shelves.filter(({ hasBody }) => hasBody);
+  const numRows = shelves.reduce((sum, { rows }) => sum + rows, 0);
   const air = Math.max(Math.min(Math.floor((room - fitting.height) / numRows), MOST_AIR), 0);
-  for (const shelf of fitting.shelves) {
-    shelf.boxHeight += shelf.hasBody ? air : 0;
+  for (const shelf of shelves) {
+    shelf.boxHeight += air;
     shelf.rowHeight += air;
     shelf.height += air * shelf.rows;
+    fitting.height += air * shelf.rows;
   }
-  fitting.height += air * numRows;
 }
 
 function measureShelf({ steps }, lines, { width, size, widthOf }) {
