@@ -6,8 +6,9 @@ speculation makes the server slower, and sees by counting that the target's dist
 """
 
 from sim import specs
-from sim.acceptance import Tally, UnderLoad, best_num_proposed, expected_tokens, speedup
+from sim.acceptance import UnderLoad, best_num_proposed, expected_tokens, speedup, tally_of
 from sim.cost import Roofline
+from sim.engine import Tally
 from sim.kv import sizes
 from ui import lesson, predict, speculation, speculation_notes, tiny_model
 from ui.lesson import Card, tr
@@ -85,7 +86,7 @@ def hook() -> None:
     temperature = choose_temperature(advanced=True)
     seed = int(chapter.slide("seed", tr("随机种子", "Seed"), 0, 50, start=SEED, advanced=True))
     rounds = speculation.rounds(text, num_proposed, temperature, seed)
-    tally = Tally.of(rounds)
+    tally = tally_of(rounds)
 
     guess = chapter.predict(
         "abcd",
@@ -183,7 +184,7 @@ def measured() -> None:
     }
     shares = {name: speculation.mean_acceptance(each, temperature) for name, each in texts.items()}
     rounds = speculation.rounds(text, ASKED, temperature, SEED)
-    tally, cost = Tally.of(rounds), speculation.draft_cost()
+    tally, cost = tally_of(rounds), speculation.draft_cost()
     chapter.cards(
         [
             Card(tr("你的文字：a", "Your text: a"), percent(shares[tr("你的文字", "your text")])),

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.cost import Clock
+from sim.engine import Tally
 from sim.errors import require
 from sim.generation import Decoder
 from sim.sampling import Sampling, probabilities
@@ -94,39 +95,13 @@ PUBLISHED = (
 )
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Rounds added up, as vLLM counts them (`vllm:spec_decode_*`)."""
-
-    num_rounds: int
-    num_proposed: int
-    num_accepted: int
-
-    @classmethod
-    def of(cls, rounds: Row[Round]) -> "Tally":
-        return cls(
-            len(rounds),
-            sum(len(one.proposed) for one in rounds),
-            sum(one.num_accepted for one in rounds),
-        )
-
-    @property
-    def acceptance_rate(self) -> float:
-        """Accepted of all that was proposed; below a, since nobody looks beyond a rejection."""
-        return self.num_accepted / self.num_proposed
-
-    @property
-    def num_tokens(self) -> int:
-        return self.num_accepted + self.num_rounds
-
-    @property
-    def tokens_per_round(self) -> float:
-        """vLLM's mean acceptance length."""
-        return self.num_tokens / self.num_rounds
-
-    def speedup(self, draft_cost: float) -> float:
-        """What these rounds gain with a draft whose step costs so much of a target's step."""
-        return self.num_tokens / (self.num_rounds + self.num_proposed * draft_cost)
+def tally_of(rounds: Row[Round]) -> Tally:
+    """Rounds of real models, added up as a server counts its own."""
+    return Tally(
+        len(rounds),
+        sum(len(one.proposed) for one in rounds),
+        sum(one.num_accepted for one in rounds),
+    )
 
 
 def along(target: Weights, draft: Weights, tokens: Row[int], sampling: Sampling) -> Array:
@@ -159,10 +134,11 @@ class UnderLoad:
 
     def verify_seconds(self, batch: int) -> float:
         """All proposals of all requests, and for each request one token more."""
-        tokens, context = self.num_proposed + 1, self.context + self.num_proposed
-        attended = tokens * (context - tokens / 2)
-        each = (tokens, context, attended, tokens, 0)  # of one request
-        return float(self.clock.step_time(Load(*(batch * of_one for of_one in each))).seconds)
+        num_tokens = batch * (self.num_proposed + 1)
+        context = self.context + self.num_proposed
+        attended = num_tokens * (context - (self.num_proposed + 1) / 2)
+        load = Load(num_tokens, batch * context, attended, num_tokens, 0)
+        return float(self.clock.step_time(load).seconds)
 
     def round_seconds(self, batch: int) -> float:
         drafting = self.num_proposed * self.draft_cost * self.plain_seconds(batch)

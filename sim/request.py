@@ -92,13 +92,15 @@ class Sequence:
     """A request being served.
 
     Invariant between steps: `num_computed_tokens < num_tokens` until it is finished; the newest
-    token is known but its K and V are not yet computed.
+    token is known but its K and V are not yet computed.  `num_draft_tokens` are proposals for what
+    comes after it, to be computed along with it (speculation; else 0).
     """
 
     __slots__ = (
         "id",
         "max_tokens",
         "num_computed_tokens",
+        "num_draft_tokens",
         "num_output_tokens",
         "num_preemptions",
         "num_tokens",
@@ -109,6 +111,7 @@ class Sequence:
         self.request = request
         self.id = request.id
         self.num_computed_tokens = 0
+        self.num_draft_tokens = 0
         self.num_output_tokens = 0
         self.num_tokens = request.prompt_tokens  # prompt + generated so far
         self.max_tokens = min(request.total_tokens, max_model_len or request.total_tokens)
@@ -135,5 +138,6 @@ class Sequence:
     def preempt(self) -> int:
         """Drop everything computed (V1 recomputes, it never swaps); returns how much was lost."""
         lost, self.num_computed_tokens = self.num_computed_tokens, 0
+        self.num_draft_tokens = 0
         self.num_preemptions += 1
         return lost

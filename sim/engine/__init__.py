@@ -1,16 +1,17 @@
 """The loop: schedule, time, advance.
 
-setup    everything a run depends on
-inbox    who comes when: an open or a closed loop
-steps    the loop itself, step by step, to look at
-run      what is kept of a whole run
-fast     the whole run at once, with the same results
-
+speculation  decode steps that carry proposals, accepted by lot
+setup        everything a run depends on
+inbox        who comes when: an open or a closed loop
+steps        the loop itself, step by step, to look at
+run          what is kept of a whole run
+fast         the whole run at once, with the same results
 """
 
 from sim.engine.fast import simulate
 from sim.engine.run import Record, Run, Series, run_by_steps
 from sim.engine.setup import Setup, Users
+from sim.engine.speculation import Speculation, Tally
 from sim.engine.steps import Step, StepWork, advance, steps
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Run",
     "Series",
     "Setup",
+    "Speculation",
     "Step",
     "StepWork",
+    "Tally",
     "Users",
     "advance",
     "run_by_steps",

@@ -8,7 +8,8 @@ that are done) the policy is asked about every request, as in `steps`.  The usua
 written out once more in `plain`.
 
 An answer that others may find in the prefix cache while it is still being written (`Request.prefix`
-reaches into it) is no uniform stretch: such a run is taken step by step.
+reaches into it) is no uniform stretch: such a run is taken step by step.  So is one with
+speculation, in which every step of every request may yield another number of tokens.
 """
 
 import math
@@ -36,6 +37,8 @@ def simulate(setup: Setup) -> Run:
     Raises:
         SimError: `no_progress` when requests wait that can never be scheduled.
     """
+    if setup.speculation is not None:
+        return run_by_steps(setup)
     if any(r.prefix and r.named_tokens > r.prompt_tokens for r in setup.requests):
         return run_by_steps(setup)
     server = Server(setup)

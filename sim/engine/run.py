@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from sim.engine.setup import Setup
+from sim.engine.speculation import NO_ROUNDS, Tally, Verifier
 from sim.engine.steps import Pulse, pulses
 from sim.request import Request
 
@@ -50,7 +51,8 @@ class Run:
     scheduled_seconds: start of the first step with the request, [num_requests], NaN if refused;
     hit_tokens: found in the prefix cache at the first admission, [num_requests];
     num_tokens: tokens that came out, [num_requests]; token_seconds: when, request after request,
-    [sum of num_tokens]; pauses: (preempted, resumed) of those who were preempted, by request id.
+    [sum of num_tokens]; pauses: (preempted, resumed) of those who were preempted, by request id;
+    rounds: of speculation.
     """
 
     setup: Setup
@@ -62,6 +64,7 @@ class Run:
     pauses: dict[int, tuple[tuple[float, float], ...]]
     series: Series
     num_preemptions: int
+    rounds: Tally = NO_ROUNDS
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
@@ -102,6 +105,9 @@ def run_by_steps(setup: Setup) -> Run:
 # -- inside -----------------------------------------------------------------------------------
 
 
+Row = tuple[float, float, int, int, float, int, int, int, bool]  # of `Series`
+
+
 @dataclass
 class _Life:
     """A record while it is being written."""
@@ -120,10 +126,12 @@ class _Ledger:
     def __init__(self, setup: Setup):
         self.setup = setup
         self.lives = {request.id: _Life(request) for request in setup.requests}
-        self.rows: list[tuple[float, float, int, int, float, int, int, int, bool]] = []
+        self.rows: list[Row] = []
         self.num_preemptions = 0
+        self.verifier: Verifier | None = None
 
     def write(self, pulse: Pulse) -> None:
+        self.verifier = pulse.verifier
         for sequence, _ in pulse.batch.preempted:
             self.lives[sequence.id].paused_at = pulse.start
             self.num_preemptions += 1
@@ -134,11 +142,15 @@ class _Ledger:
                 life.pauses.append((life.paused_at, pulse.start))
             else:
                 life.scheduled, life.hit_tokens = pulse.start, hit_tokens
+        num_sampled = 0
         for sequence in pulse.sampled:
-            self.lives[sequence.id].tokens.append(pulse.end)
-        self.rows.append(self._row(pulse))
+            tokens = self.lives[sequence.id].tokens
+            num_new = sequence.num_output_tokens - len(tokens)
+            tokens += [pulse.end] * num_new
+            num_sampled += num_new
+        self.rows.append(self._row(pulse, num_sampled))
 
-    def _row(self, pulse: Pulse) -> tuple[float, float, int, int, float, int, int, int, bool]:
+    def _row(self, pulse: Pulse, num_sampled: int) -> Row:
         prefill = sum(work.num_tokens for work in pulse.work if work.is_prefill)
         computed = sum(work.num_tokens for work in pulse.work)
         return (
@@ -149,7 +161,7 @@ class _Ledger:
             pulse.num_used_blocks / pulse.memory.num_usable_blocks,
             prefill,
             computed - prefill,
-            len(pulse.sampled),
+            num_sampled,
             pulse.time.memory_bound,
         )
 
@@ -167,4 +179,5 @@ class _Ledger:
             pauses={life.request.id: tuple(life.pauses) for life in lives if life.pauses},
             series=Series(*columns),
             num_preemptions=self.num_preemptions,
+            rounds=self.verifier.tally if self.verifier else NO_ROUNDS,
         )

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from sim.cost import StepTime
 from sim.engine.inbox import Inbox, refusal
 from sim.engine.setup import Setup
+from sim.engine.speculation import Verifier
 from sim.errors import SimError
 from sim.events import (
     Admitted,
@@ -105,6 +106,27 @@ def advance(batch: Batch) -> list[Sequence]:
     return sampled
 
 
+def advance_with_proposals(batch: Batch, verifier: Verifier) -> list[Sequence]:
+    """`advance` where sequences may have computed proposals as well.
+
+    Those that are accepted are tokens of the text, whose K and V are there already; one token more
+    follows them.  The others count as not computed.  Then the draft proposes again.
+    """
+    sampled = []
+    for sequence, num_tokens in batch.work:
+        sequence.num_computed_tokens += num_tokens
+        num_proposed = sequence.num_computed_tokens - sequence.num_tokens
+        if num_proposed < 0:
+            continue
+        num_accepted = verifier.num_accepted(sequence, num_proposed) if num_proposed else 0
+        sequence.num_computed_tokens -= num_proposed - num_accepted
+        for _ in range(num_accepted + 1):
+            sequence.append_token()
+        verifier.propose(sequence)
+        sampled.append(sequence)
+    return sampled
+
+
 def wake_up(batch: Batch, inbox: Inbox, waiting: deque[Sequence], now: float) -> float:
     """The next moment at which something can change, when nobody could be scheduled.
 
@@ -137,6 +159,7 @@ class Pulse:
     num_used_blocks: int
     block_tables: Mapping[int, Row[int]]
     events: list[Event]
+    verifier: Verifier | None
 
 
 def pulses(setup: Setup) -> Iterator[Pulse]:
@@ -145,6 +168,7 @@ def pulses(setup: Setup) -> Iterator[Pulse]:
     waiting: deque[Sequence] = deque()
     running: list[Sequence] = []
     events: list[Event] = []
+    verifier = Verifier(setup.speculation) if setup.speculation else None
     now = 0.0
     while inbox or waiting or running:
         while inbox.next_seconds <= now:
@@ -155,9 +179,12 @@ def pulses(setup: Setup) -> Iterator[Pulse]:
             now = wake_up(batch, inbox, waiting, now)
             continue
         time = clock.step_time(batch.load())
+        if verifier is not None:
+            drafting = verifier.drafting_seconds(batch, clock)
+            time = time._replace(seconds=time.seconds + drafting)
         start, now = now, now + time.seconds
         work = [_share(sequence, num_tokens) for sequence, num_tokens in batch.work]
-        sampled = advance(batch)
+        sampled = advance_with_proposals(batch, verifier) if verifier else advance(batch)
         finished = [sequence for sequence in sampled if sequence.is_finished]
         events += _token_events(sampled, finished)
         leaving = policy.leaving(finished, running)
@@ -176,6 +203,7 @@ def pulses(setup: Setup) -> Iterator[Pulse]:
             memory.num_used_blocks,
             memory.block_tables,
             events,
+            verifier,
         )
         events = []
         for _ in finished:
@@ -206,7 +234,7 @@ def _share(sequence: Sequence, num_tokens: int) -> StepWork:
         num_tokens,
         context,
         not sequence.is_decoding,
-        context == sequence.num_tokens,
+        context >= sequence.num_tokens,
     )
 
 

@@ -163,10 +163,11 @@ class PagedMemory:
         return True
 
     def allocate(self, sequence: Sequence, num_tokens: int, hits: Row[int] = ()) -> bool:
-        """`reserve` for tokens computed in this step; blocks they fill can be found at once."""
+        """`reserve` for tokens computed in this step; blocks they fill can be found at once, but
+        not those that only proposals would fill."""
         if not self.reserve(sequence, num_tokens, hits):
             return False
-        full = num_tokens // self.block_size
+        full = min(num_tokens, sequence.num_tokens) // self.block_size
         if full > self._num_registered[sequence.id]:
             self._register(sequence, full)
         return True

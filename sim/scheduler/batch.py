@@ -113,17 +113,19 @@ class Batch:
         self.num_sampled = self.prompt_tokens = self.num_decode_tokens = self.num_set_aside = 0
 
     def add(self, sequence: Sequence, num_tokens: int) -> None:
-        """The sequence computes so many of its missing tokens."""
+        """The sequence computes so many of its missing tokens and, after them, of its proposals."""
         context = sequence.num_computed_tokens + num_tokens
-        samples = context == sequence.num_tokens
+        num_sampled = max(0, context - sequence.num_tokens + 1)  # 1, and one for each proposal
         self.work.append(Work(sequence, num_tokens))
         self.num_tokens += num_tokens
         self.kv_tokens += context
         self.twice_attended += num_tokens * (2 * context - num_tokens)
-        self.num_sampled += samples
-        if num_tokens > 1 or context == 1:
+        self.num_sampled += num_sampled
+        if num_sampled > 1:
+            self.num_decode_tokens += num_tokens
+        elif num_tokens > 1 or context == 1:
             self.prompt_tokens += num_tokens
-        elif samples and sequence.num_output_tokens:
+        elif num_sampled and sequence.num_output_tokens:
             self.num_decode_tokens += 1
 
     def admit(self, sequence: Sequence, hit_tokens: int, num_tokens: int) -> None:

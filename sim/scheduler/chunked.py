@@ -121,7 +121,8 @@ class Chunked:
         index = 0
         while index < len(running) and budget > 0:
             sequence = running[index]
-            num_tokens = min(self._capped(sequence.num_missing_tokens), budget)
+            wanted = sequence.num_missing_tokens + sequence.num_draft_tokens
+            num_tokens = min(self._capped(wanted), budget)
             upto = sequence.num_computed_tokens + num_tokens
             if not allocate_or_preempt(sequence, upto, waiting, running, memory, batch):
                 break

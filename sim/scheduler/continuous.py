@@ -102,9 +102,8 @@ class Continuous:
         index = 0
         while index < len(running):
             sequence = running[index]
-            if not allocate_or_preempt(
-                sequence, sequence.num_tokens, waiting, running, memory, batch
-            ):
+            upto = sequence.num_tokens + sequence.num_draft_tokens
+            if not allocate_or_preempt(sequence, upto, waiting, running, memory, batch):
                 break
-            batch.add(sequence, sequence.num_missing_tokens)
+            batch.add(sequence, upto - sequence.num_computed_tokens)
             index += 1

@@ -18,6 +18,7 @@ from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
 from ui import speculation, tiny_model
 from ui.numbers import significant
+from ui.painters.tape import Tape
 
 PAGES = {code: open_page("10_spec_decode", code) for code in LANGUAGES}
 SPEC = PAGES["en"]
@@ -38,6 +39,12 @@ def cards(played):
     return {card.label: card.value for card in played.cards}
 
 
+def tape(**values):
+    (frames,) = SPEC.play("hook", **values).frames
+    assert isinstance(frames, Tape)
+    return frames
+
+
 def server(gpu="H100 SXM", context=512, k=4, cost=0.1):
     return UnderLoad(Roofline(PAGE["MODEL"], specs.GPUS[gpu]), context, k, cost)
 
@@ -46,8 +53,7 @@ def server(gpu="H100 SXM", context=512, k=4, cost=0.1):
 
 
 def test_the_first_round_accepts_a_b_and_c_rejects_d_and_yields_four_tokens():
-    (tape,) = SPEC.play("hook").frames
-    first = tape.rounds[0]
+    first = tape().rounds[0]
     assert (len(first.proposed), first.num_accepted) == (PAGE["ASKED"], PAGE["SAID"]) == (4, 3)
     assert SPEC.play("hook").guesses["abcd"].truth == 4
     own = speculation.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
@@ -72,14 +78,12 @@ def test_the_page_counts_what_the_models_wrote():
 
 def test_the_english_text_has_rounds_that_are_accepted_in_full():
     values = SPEC.play("hook").presets["hook_english"]
-    (tape,) = SPEC.play("hook", **values).frames
-    assert sum(one.num_accepted == 4 for one in tape.rounds) >= 2
+    assert sum(one.num_accepted == 4 for one in tape(**values).rounds) >= 2
 
 
 def test_greedy_bars_are_nothing_or_all_and_a_proposal_is_accepted_when_both_choose_alike():
     values = SPEC.play("hook").presets["hook_greedy"]
-    (tape,) = SPEC.play("hook", **values).frames
-    for one in tape.rounds:
+    for one in tape(**values).rounds:
         for place, bars in enumerate(one.places):
             named = [bar for bar in bars if bar.token]
             assert {bar.p for bar in named} | {bar.q for bar in named} <= {0, 1}

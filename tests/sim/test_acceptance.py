@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 from sim import specs
 from sim.acceptance import (
     PUBLISHED,
-    Tally,
     UnderLoad,
     along,
     best_num_proposed,
     expected_tokens,
     simulated_tokens,
     speedup,
+    tally_of,
 )
 from sim.cost import Roofline
+from sim.engine import Tally
 from sim.errors import SimError
 from sim.sampling import GREEDY, Sampling
 from sim.scheduler.batch import Load
@@ -99,7 +100,7 @@ def real_rounds(seed=0, sampling=GREEDY):
 
 def test_rounds_yield_at_least_as_many_tokens_as_are_asked_for():
     told = real_rounds()
-    tally = Tally.of(told)
+    tally = tally_of(told)
     assert 20 <= tally.num_tokens < 25
     assert tally.num_tokens == sum(len(one.tokens) for one in told)
     assert tally.num_proposed == 4 * tally.num_rounds
