@@ -51,18 +51,18 @@ export function layout(frames, given) {
   return roomy.height <= given.room ? roomy : arrange(frames, given, true);
 }
 
-// `dense`: no times at the stations and no bars, only what is on the screen.
+// `dense`: no times at the stations, no ids, no bars, only what is on the screen.
 function arrange(frames, { width, room, size, widthOf }, dense) {
   const stops = placeStops(frames.names, { width, top: 2, size, widthOf, second: dense ? "" : MOST_TIME });
   const { words } = frames;
   const left = Math.ceil(Math.min(Math.max(...["token", "kv"].map((name) => widthOf(words[name])), widthOf("id")) + 10, width * 0.2));
   const chips = chipsOf(frames.tokens, { left, right: width - 2, size, widthOf });
-  const cell = Math.max(Math.round(size * 0.36), 4);
-  const [chip, id] = [Math.round(size * 1.6), Math.round(size * 1.35)];
-  const line = chip + id + frames.layers * (cell + 1) + Math.round(size * 0.6);
+  const cell = dense ? 4 : Math.max(Math.round(size * 0.36), 4);
+  const [chip, id] = [Math.round(size * 1.6), dense ? 0 : Math.round(size * 1.35)];
+  const line = chip + id + frames.layers * (cell + 1) + Math.round(size * (dense ? 0.3 : 0.6));
   const bottom = (bars) => Math.round(size * (1.9 + 1.55 * bars));
   const fewest = dense ? 0 : FEWEST_BARS;
-  const top = 2 + stops.height + Math.round(size * 0.8);
+  const top = 2 + stops.height + Math.round(size * (dense ? 0.4 : 0.8));
   const fit = Math.floor((room - top - bottom(fewest)) / line);
   const lines = Math.min(chips.at(-1).line + 1, Math.max(1, fit)); // tokens first, then bars
   const below = top + lines * line;
@@ -176,6 +176,7 @@ function paintTape(c, frames, now, before, place, look) {
     if (!place.chips.some((chip, at) => chip.line === line + first && at < now.num)) continue;
     const rows = [[frames.words.token, place.chip / 2], ["id", place.chip + place.id / 2], [frames.words.kv, place.chip + place.id + (frames.layers * (place.cell + 1)) / 2]];
     for (const [word, down] of rows) {
+      if (word === "id" && !place.id) continue;
       c.textAlign = "right";
       c.font = look.font;
       c.fillStyle = look.muted;
@@ -204,7 +205,7 @@ function paintChip(c, frames, token, { x, width }, top, now, at, isNew, place, l
   c.fillText(token.piece, x + width / 2, top + place.chip / 2 - 0.5, width - 4);
   c.font = look.font;
   c.fillStyle = look.muted;
-  c.fillText(token.id, x + width / 2, top + place.chip + place.id / 2 - 1, width);
+  if (place.id) c.fillText(token.id, x + width / 2, top + place.chip + place.id / 2 - 1, width);
   const kind = look.states[frames.kinds[token.isPrompt ? 3 : 4]];
   now.kv.forEach((num, layer) => {
     const y = top + place.chip + place.id + layer * (place.cell + 1);
@@ -269,7 +270,7 @@ function paintBytes(c, frames, now, left, middle, look) {
     c.beginPath();
     c.roundRect(x + 1, middle - high / 2, wide - 2, high, 3);
     c.stroke();
-    paintLine(c, byte, x + 5, middle, wide, look);
+    paintLine(c, byte, x + 5, middle, x + wide, look);
     x += wide + 3;
   }
   if (!now.waiting.length) paintTitle(c, frames.words.nothing, x, middle, look);
