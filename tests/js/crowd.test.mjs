@@ -60,3 +60,13 @@ test("who does not fit in a row is counted", () => {
   const shown = texts.filter((text) => /^[A-Z]$/.test(text)).length;
   assert.ok(shown < 26 && texts.includes(`+${26 - shown}`));
 });
+
+test("where there is little room the rows stay and the stations go", () => {
+  const frames = decodeFrames(sent(), crowd);
+  const layout = crowd.layout(frames, { width: 800, room: 150, size: 18, widthOf });
+  assert.ok(layout.height <= 150);
+  const context = new FakeContext();
+  crowd.paint(context, frames, { step: 1, now: 1 }, layout, lookOf(frames.states));
+  assert.ok(context.texts().includes("A") && !context.texts().includes("tokenize"));
+  assert.equal(crowd.spotAt(layout, frames, { step: 1 }, 5, 5), null);
+});

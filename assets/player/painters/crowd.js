@@ -27,11 +27,15 @@ export function statesThatOccur() {
 
 // --- places --------------------------------------------------------------------------------------------------------
 
-export function layout(frames, { width, room, size, widthOf }) {
-  const stops = placeStops(frames.names, { width, top: 2, size, widthOf, second: "00" });
-  const top = 2 + stops.height + Math.round(size * 1.1);
+export function layout(frames, given) {
+  const roomy = arrange(frames, given, placeStops(frames.names, { ...given, top: 2, second: "00" }));
+  return roomy.height <= given.room ? roomy : arrange(frames, given, null); // the rows carry their names
+}
+
+function arrange(frames, { width, room, size, widthOf }, stops) {
+  const top = stops ? 2 + stops.height + Math.round(size * 1.1) : 0;
   const fits = Math.floor((room - top) / (frames.rows.length + 1));
-  const row = Math.min(Math.max(fits, Math.round(size * 1.8)), Math.round(size * 2.9));
+  const row = Math.min(Math.max(fits, Math.round(size * (stops ? 1.8 : 1.5))), Math.round(size * 2.9));
   const left = Math.ceil(Math.max(...frames.rowNames.map(widthOf), widthOf(frames.words.pool)) + 14);
   const scrub = { from: 9, span: width - 18 };
   return { width, height: top + row * (frames.rows.length + 1), stops, top, row, left, size, scrub };
@@ -43,7 +47,7 @@ export function positionAt({ scrub }, frames, moment, x) {
 }
 
 export function spotAt(place, frames, { step }, x, y) {
-  const stop = stopUnder(place.stops, x, y);
+  const stop = place.stops ? stopUnder(place.stops, x, y) : -1;
   if (stop < 0) return null;
   const box = place.stops.boxes[stop];
   const count = countAt(frames, frames.scenes[step], stop);
@@ -72,13 +76,17 @@ export function paint(c, frames, { step }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   const scene = frames.scenes[step];
+  if (place.stops) paintStations(c, frames, scene, place, look);
+  scene.places.forEach((requests, row) => paintRow(c, frames, requests, row, place, look));
+  paintPool(c, frames, scene, place, look);
+}
+
+function paintStations(c, frames, scene, place, look) {
   const counts = frames.names.map((_, stop) => countAt(frames, scene, stop));
   const works = frames.lively.filter((stop) => (frames.rows.includes(stop) ? counts[stop] : scene.sampled));
   const lit = [...works, ...(scene.sampled ? [SCREEN] : []), ...frames.rows.filter((stop) => stop !== SCREEN && counts[stop])];
   const lines = counts.map((count) => (count ? String(count) : ""));
   paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen: [], lines, loop: frames.words.loop }, look);
-  scene.places.forEach((requests, row) => paintRow(c, frames, requests, row, place, look));
-  paintPool(c, frames, scene, place, look);
 }
 
 function paintName(c, text, row, place, look) {
