@@ -96,8 +96,18 @@ test("tokens that do not fit in a line go on in the next, none is cut in two", (
   for (const line of lines) for (const { x, width } of line) assert.ok(x + width <= 50);
 });
 
-test("with little room the boxes become wider or the picture stays low", () => {
-  assert.ok(place({ room: 60 }).height <= place({ room: 300 }).height);
+test("with little room every box is one line, and what does not fit ends in an ellipsis", () => {
+  const flat = place({ room: 90, width: 120 });
+  assert.ok(flat.height < place({ width: 120 }).height);
+  assert.ok(flat.shelves.every(({ isFlat }) => isFlat));
+  assert.deepEqual(paint(1, flat).texts(), ["pool", "1 in use", "1 ×1 aabbcc", "queue", "", "5"]);
+  assert.deepEqual(paint(1, place({ room: 90, width: 70 })).texts()[2], "1 ×1 aa…");
+});
+
+test("where there is room to spare the boxes are higher, never beyond it", () => {
+  const heights = [120, 140, 300].map((room) => place({ room }).height);
+  assert.ok(heights[0] < heights[2]);
+  assert.ok(heights.every((height, at) => height <= [120, 140, 300][at]));
 });
 
 test("the box under the pointer is told in words, and a click moves nothing", () => {

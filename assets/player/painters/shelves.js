@@ -47,24 +47,56 @@ export function statesThatOccur(frames) {
 
 // --- places --------------------------------------------------------------------------------------------------------
 
-// A box takes as many lines of text as make the whole lowest; every shelf is as high as its fullest step.
+// A box takes as many lines of text as make the whole lowest; every shelf is as high as its fullest step.  If that is still
+// too high, each box is one line: what fits of it beside its head.
 export function layout(frames, { width, room, size, widthOf }) {
-  const title = Math.round(size * 1.9);
-  let fitting;
+  const ways = [];
   for (let lines = 1; lines <= MOST_LINES; lines++) {
     const shelves = frames.shelves.map((shelf) => measureShelf(shelf, lines, { width, size, widthOf }));
-    const height = shelves.reduce((sum, shelf) => sum + title + shelf.height, 0);
-    if (!fitting || height < fitting.height) fitting = { shelves, height };
+    ways.push(stacked(shelves, Math.round(size * 1.9)));
   }
-  stretch(fitting, room);
+  let lowest = ways.reduce((best, way) => (way.height < best.height ? way : best));
+  if (lowest.height > room) lowest = flat(frames, { width, room, size, widthOf });
+  else stretch(lowest, room);
+  const { shelves, title } = lowest;
   let y = 0;
-  for (const shelf of fitting.shelves) {
+  for (const shelf of shelves) {
     shelf.title = y + title / 2;
     shelf.top = y + title;
     y += title + shelf.height;
   }
-  return { width, size, widthOf, height: fitting.height, shelves: fitting.shelves, scrub: { from: 0, span: width } };
+  return { width, size, widthOf, height: y, shelves, scrub: { from: 0, span: width } };
 }
+
+function stacked(shelves, title) {
+  return { shelves, title, height: shelves.reduce((sum, shelf) => sum + title + shelf.height, 0) };
+}
+
+// As many boxes in a row as it takes; the shelf with the most rows gives way first.
+function flat({ shelves }, { width, room, size, widthOf }) {
+  const title = Math.round(size * 1.45);
+  const rowHeight = Math.round(size * LINE) + 5;
+  const made = shelves.map(({ steps }) => {
+    const most = Math.max(1, ...steps.map((row) => row.length));
+    const widest = Math.max(...steps.flat().map((box) => widthOf(inOneLine(box))), 1) + 2 * AIR + 6;
+    return { most, perRow: Math.min(most, Math.max(1, Math.floor((width + BETWEEN) / (widest + BETWEEN)))) };
+  });
+  const rowsOf = ({ most, perRow }) => Math.ceil(most / perRow);
+  const height = () => made.reduce((sum, shelf) => sum + title + rowsOf(shelf) * rowHeight, 0);
+  while (height() > room) {
+    const highest = made.reduce((best, shelf) => (rowsOf(shelf) > rowsOf(best) ? shelf : best));
+    if (rowsOf(highest) === 1) break;
+    highest.perRow++;
+  }
+  const placed = made.map((shelf) => {
+    const boxWidth = Math.floor((width + BETWEEN) / shelf.perRow) - BETWEEN;
+    const rows = rowsOf(shelf);
+    return { perRow: shelf.perRow, boxWidth, boxHeight: rowHeight - 5, rowHeight, rows, isFlat: true, height: rows * rowHeight };
+  });
+  return stacked(placed, title);
+}
+
+const inOneLine = ({ head, body }) => [head, body.join(body.length > 2 ? "" : " ").trim()].filter(Boolean).join(" ");
 
 // Where there is room to spare, boxes that hold something are higher.
 function stretch(fitting, room) {
@@ -171,7 +203,8 @@ function paintShelf(c, { title, counters, chained, steps }, shelf, step, place, 
   steps[step].forEach((box, at) => {
     const where = boxOf(shelf, at);
     if (chained && at > 0) paintArrow(c, boxOf(shelf, at - 1), where, look);
-    paintBox(c, box, where, place, look);
+    if (shelf.isFlat) paintFlat(c, box, where, place, look);
+    else paintBox(c, box, where, place, look);
   });
 }
 
@@ -192,11 +225,32 @@ function paintBox(c, { state, ring, head, body }, { x, y, width, height }, { siz
     const middle = y + top + size * LINE * (line + 0.5);
     for (const piece of pieces) paintPiece(c, piece, body.length > 2, x + AIR, middle, size, look);
   });
+  paintRing(c, ring, { x, y, width, height }, look);
+}
+
+function paintFlat(c, box, where, { widthOf }, look) {
+  const { x, y, width, height } = where;
+  const meaning = look.states[box.state];
+  paintSpan(c, meaning, x, y, width, height, [4, 4], look);
+  paintLabel(c, cut(inOneLine(box), width - 2 * AIR, widthOf), look.font, meaning, x + AIR, y + height / 2 + 0.5, look);
+  paintRing(c, box.ring, where, look);
+}
+
+function paintRing(c, ring, { x, y, width, height }, look) {
   c.strokeStyle = ring ? look.text : look.faint;
   c.lineWidth = ring ? 3 : 1;
   c.beginPath();
   c.roundRect(x + 0.5, y + 0.5, width - 1, height - 1, 4);
   c.stroke();
+}
+
+// A text that does not fit ends in an ellipsis.
+function cut(text, room, widthOf) {
+  if (widthOf(text) <= room) return text;
+  const letters = [...text];
+  let end = letters.length - 1;
+  while (end > 1 && widthOf(`${letters.slice(0, end).join("")}…`) > room) end--;
+  return `${letters.slice(0, end).join("")}…`;
 }
 
 // A token among others stands on a line of its own, so that one sees where it ends.
