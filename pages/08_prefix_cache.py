@@ -23,20 +23,6 @@ MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 CLOCK = Roofline(MODEL, GPU)
 BLOCK_SIZE = 16
 GAP_SECONDS = 2.0  # one prompt after the other: nobody waits for anybody
-SCENES = {
-    "document": tr("文档", "Document"),
-    "system": tr("系统提示", "System"),
-    "shots": tr("示例", "Examples"),
-    "chat": tr("对话", "Chat"),
-}
-EDITS = {
-    "same": tr("原样", "The same"),
-    "append": tr("末尾加一句", "Append a sentence"),
-    "word": tr("改一个词", "Change one word"),
-    "time": tr("开头加时间", "Put the time first"),
-    "time_last": tr("时间放末尾", "Put the time last"),
-    "own": tr("自己写", "Write my own"),
-}
 BLOCK_SIZES = (4, 8, 16, 32)
 
 ROOMS = (2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048_576)
@@ -85,6 +71,24 @@ MOVES: tuple[tuple[visits.Kind, int], ...] = (
     ("leaves", RETURNS_TO_T),
 )
 
+chapter = lesson.open(__file__)
+TOKENS = tr("token", "tokens")
+OFF, ON = tr("没有缓存", "without"), tr("有缓存", "with")
+SCENES = {
+    "document": tr("文档", "Document"),
+    "system": tr("系统提示", "System"),
+    "shots": tr("示例", "Examples"),
+    "chat": tr("对话", "Chat"),
+}
+EDITS = {
+    "same": tr("原样", "The same"),
+    "append": tr("末尾加一句", "Append a sentence"),
+    "word": tr("改一个词", "Change one word"),
+    "time": tr("开头加时间", "Put the time first"),
+    "time_last": tr("时间放末尾", "Put the time last"),
+    "own": tr("自己写", "Write my own"),
+}
+
 TREE_SLOTS = (18, 20, 24, 28, 32, 36, 40, 44)
 ORDERS = {
     "fcfs": tr("先来先服务", "First come"),
@@ -112,11 +116,8 @@ RULES = {
     "affinity": tr("亲和", "Affinity"),
     "balanced": tr("亲和 + 均衡", "Affinity, balanced"),
 }
+DRAWN_RULES = ("round_robin", "affinity", "balanced")  # random is next to round robin
 POPULAR = {"0": tr("没有", "None"), "0.3": "30%", "0.6": "60%"}
-
-chapter = lesson.open(__file__)
-TOKENS = tr("token", "tokens")
-OFF, ON = tr("没有缓存", "without"), tr("有缓存", "with")
 
 
 def one_after_another(scene: str, caching: bool) -> Setup:
@@ -468,7 +469,7 @@ def behind_a_router() -> None:
     )
     chapter.draw(
         fleet_pictures.hits_by_replicas(
-            {words: fleets[name] for name, words in RULES.items()},
+            {RULES[name]: fleets[name] for name in DRAWN_RULES},
             (number, now),
             large=chapter.large,
         ),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from sim.replicas import Fleet
-from ui import charts, pictures
+from ui import charts
 from ui.charts import Dash, Series
 from ui.language import tr
 from ui.numbers import in_percent, percent
@@ -34,11 +34,10 @@ def hits_by_replicas(
     figure = charts.lines(
         series,
         tr("副本数", "replicas"),
-        pictures.keyed(tr("命中率（%）", "hit rate (%)"), series),
+        tr("命中率（%）", "hit rate (%)"),
         large=large,
         log_x=True,
         y_range=(0, 100),
-        name_ends=False,
         height=240,
     )
     places = list(next(iter(fleets.values())))
