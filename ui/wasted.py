@@ -39,22 +39,11 @@ def bars(rows: Mapping[str, Shares], large: bool = False) -> go.Figure:
         if part in HUES:
             trace.update(marker_color=charts.colour(HUES[part]))
     edge = len(rows) - 1.5  # between the reservations and the blocks
-    _mark(figure, RESERVED, -0.5, edge)
-    _mark(figure, PAGED, edge, edge + 1)
-    figure.add_trace(_published())
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    _mark(figure, RESERVED, (-0.5, edge), size, above=True)
+    _mark(figure, PAGED, (edge, edge + 1), size, above=False)
+    figure.update_yaxes(range=[edge + 2, -1.2])  # room for what the marks say
     return figure.update_xaxes(range=[0, 100], tickvals=list(range(0, 101, 20)), ticksuffix="%")
-
-
-def _published() -> go.Scatter:
-    """Only for the legend: what the dotted marks are."""
-    listed = tr("、", ", ").join("–".join(map(str, values)) + "%" for values in (RESERVED, PAGED))
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="lines",
-        name=tr(f"论文实测 {listed}", f"published {listed}"),
-        line=PUBLISHED,
-    )
 
 
 def _spans(shares: Shares) -> list[Span]:
@@ -66,10 +55,23 @@ def _spans(shares: Shares) -> list[Span]:
     return spans
 
 
-def _mark(figure: go.Figure, values: Sequence[float], top: float, bottom: float) -> None:
-    """What was measured elsewhere, from one edge of the rows to another."""
+def _mark(
+    figure: go.Figure, values: Sequence[float], rows: tuple[float, float], size: int, above: bool
+) -> None:
+    """What was measured elsewhere, from one edge of the rows to another, and its name."""
+    top, bottom = rows
     for x in values:
         figure.add_shape(type="line", x0=x, x1=x, y0=top, y1=bottom, line=PUBLISHED)
+    listed = "–".join(map(str, values)) + "%"
+    figure.add_annotation(
+        x=sum(values) / len(values),
+        y=top if above else bottom,
+        text=tr(f"论文实测 {listed}", f"published: {listed}"),
+        showarrow=False,
+        xanchor="center" if above else "right",
+        yanchor="bottom" if above else "top",
+        font={"size": size, "color": PUBLISHED["color"]},
+    )
 
 
 def against_block_size(

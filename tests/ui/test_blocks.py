@@ -153,7 +153,7 @@ def test_a_copy_names_both_blocks():
     setup = ForkSetup("parallel", 2, 10)
     frames, steps = blocks.fork_map(setup, "forks", "alt"), blocks.forked(setup)
     (row,) = (row for row, kinds in enumerate(frames.events) if "copied" in kinds)
-    (copy,) = steps[row].events
+    (copy,) = (event for event in steps[row].events if isinstance(event, events.CopiedOnWrite))
     assert str(copy.shared_block + 1) in frames.notes[row]
     assert str(copy.own_block + 1) in frames.notes[row]
 
