@@ -119,6 +119,7 @@ test("on a narrow screen the tree shrinks to fit, and words that do not fit are 
 });
 
 test("the picture is no higher than the room, where that is possible", () => {
-  assert.ok(place({ room: 160 }).height <= 160);
+  for (const room of [160, 90]) assert.ok(place({ room }).height <= room);
+  assert.ok(!paint(1, place({ room: 90 })).texts().includes("2")); // no room for padlocks
   assert.ok(place({ room: 2000 }).height < 200);
 });

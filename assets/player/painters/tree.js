@@ -60,8 +60,9 @@ export function layout(frames, { width, room, size, widthOf }) {
   const scale = Math.min(1, wide / Math.max(...wanted.map((edges) => edges.at(-1))));
   const edges = wanted.map((each) => each.map((edge) => left + edge * scale));
   const fits = Math.floor((room - top) / frames.lanes.length);
-  const laneHeight = Math.min(Math.max(fits, Math.round(size * 2.3)), Math.round(size * 3.4));
-  const badge = Math.round(size * 1.1); // above a bar
+  const isRoomy = fits >= size * 2.3; // else the locks are told, not drawn
+  const badge = isRoomy ? Math.round(size * 1.1) : 0; // above a bar
+  const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
   const height = top + frames.lanes.length * laneHeight + 4;
   const scrub = { from: 8, span: width - 16 };
@@ -245,7 +246,7 @@ export function cutWord(word, room, widthOf) {
 
 // A padlock and how many hold it, above the beginning of the node.
 function paintLocks(c, bar, place, look) {
-  if (!bar.locks) return;
+  if (!bar.locks || !place.badge) return;
   const box = boxOf(place, bar);
   const unit = place.size / 13;
   const [x, y] = [box.x + 3, box.y - place.badge / 2];
