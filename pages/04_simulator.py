@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sim import metrics, scheduler, specs, workload
 from sim.cost import Clock, Roofline, SimpleClock
-from sim.engine import Setup, Users
+from sim.engine import Setup, Speculation, Users
 from sim.kv import Paged
 from sim.sweep import knee
 from ui import compare, curves, lesson, notes, pictures, predict, runs, traces
@@ -56,6 +56,9 @@ MEMORY_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 BLOCK_SIZES = (1, 8, 16, 32, 64, 128)
 REACHED = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)  # shares of the data sheet
 FIXED_SECONDS = (0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01)
+PROPOSALS = (1, 2, 3, 4, 6, 8)
+ACCEPTANCES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+DRAFT_COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 TTFT_LIMITS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 TPOT_LIMITS = (0.012, 0.015, 0.02, 0.025, 0.03, 0.05, 0.1)
 PRESETS: dict[str, dict[str, object]] = {
@@ -156,9 +159,17 @@ class Server(NamedTuple):
     schedule: str
     machine: str
     memory_share: float | None  # of the GPU's memory; None where the pool is stated
+    speculation: Speculation | None = None
 
     def serving(self, requests: tuple[Any, ...], users: Users | None = None) -> Setup:
-        return Setup(requests, self.policy, self.memory, self.clock, users=users)
+        return Setup(
+            requests,
+            self.policy,
+            self.memory,
+            self.clock,
+            users=users,
+            speculation=self.speculation,
+        )
 
 
 @chapter.act("explore", tr("整台服务器", "The whole server"))
@@ -539,6 +550,7 @@ def choose_requests(all_at_once: bool = True) -> Any:
 def choose_server() -> Server:
     """Policy, memory and machine.  A model that does not fit stops the run here."""
     policy, schedule = choose_policy()
+    speculation = None if isinstance(policy, scheduler.Static) else choose_speculation()
     group = "02_prefill_decode"
     names = {name: name for name in specs.GPUS} | {SPEEDS: tr("直接给速度", "speeds, directly")}
     gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", group=group)
@@ -552,7 +564,7 @@ def choose_server() -> Server:
         block_size, caching = choose_blocks()
         memory = Paged.for_tokens(int(room), block_size, caching)
         clock = SimpleClock.of_milliseconds(prefill, decode)
-        return Server(policy, memory, clock, schedule, "simple_clock", None)
+        return Server(policy, memory, clock, schedule, "simple_clock", None, speculation)
     names = {name: name for name in specs.MODELS}
     name = chapter.choose("model", tr("模型", "Model"), names, start="Llama-3.1-8B", group=group)
     efficiency = choose_efficiency()
@@ -580,7 +592,7 @@ def choose_server() -> Server:
         memory_utilization=share,
     )
     machine = "calibrated" if roofline.calibrated else "uncalibrated"
-    return Server(policy, memory, roofline, schedule, machine, share)
+    return Server(policy, memory, roofline, schedule, machine, share, speculation)
 
 
 def choose_policy() -> tuple[scheduler.Policy, str]:
@@ -605,6 +617,20 @@ def choose_policy() -> tuple[scheduler.Policy, str]:
     label = tr("每步 token 预算", "Token budget per step")
     budget = int(chapter.pick("budget", label, BUDGETS, start=2048, group=group))
     return scheduler.Chunked(seqs, budget), "as_vllm"
+
+
+def choose_speculation() -> Speculation | None:
+    """A draft model, by what it proposes, how often it is right and what it costs."""
+    group = "10_spec_decode"
+    label = tr("投机解码", "Speculative decoding")
+    if not chapter.toggle("spec", label, group=group):
+        return None
+    most = chapter.pick("spec_k", tr("每轮提议", "Proposals"), PROPOSALS, start=4, group=group)
+    label = tr("接受率", "Acceptance")
+    share = chapter.pick("spec_a", label, ACCEPTANCES, start=0.7, group=group)
+    label = tr("draft 一步的代价", "Cost of a draft step")
+    cost = chapter.pick("spec_cost", label, DRAFT_COSTS, start=0.1, group=group)
+    return Speculation(int(most), share, cost)
 
 
 def choose_blocks() -> tuple[int, bool]:
@@ -648,6 +674,17 @@ def draw_run(setup: Setup, server: Server, kept: Setup | None = None) -> None:
         draw_timeline(setup)
         draw_load(setup)
     say_what_is_left_out(server.machine, server.schedule)
+    if setup.speculation:
+        rounds = runs.run(setup).rounds
+        chapter.leaves_out("spec_leaves_out")
+        chapter.say(
+            "spec_result",
+            rounds=count(rounds.num_rounds),
+            proposed=count(rounds.num_proposed),
+            accepted=count(rounds.num_accepted),
+            rate=percent(rounds.acceptance_rate),
+            length=significant(rounds.tokens_per_round),
+        )
 
 
 def draw_cards(setup: Setup, kept: Setup | None = None) -> None:

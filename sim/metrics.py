@@ -8,7 +8,8 @@ Symbols first.  For one request with N output tokens:
 
     queue time = q - a
     TTFT       = t_1 - a                    time to first token
-    ITL_k      = t_(k+1) - t_k, k = 1..N-1  inter-token latency: every gap, one by one
+    ITL_k      = t_(k+1) - t_k, k = 1..N-1  inter-token latency: every gap, one by one; tokens of
+                                            one round of speculation come at once, without a gap
     TPOT       = (t_N - t_1) / (N - 1)      time per output token; undefined for N = 1
     E2E        = t_N - a                    so TPOT = (E2E - TTFT) / (N - 1)
 
@@ -182,6 +183,7 @@ class _Served:
         self.hit_tokens = run.hit_tokens[is_served]
         self.output_tokens = run.num_tokens[is_served]
         self.token_seconds = run.token_seconds  # of all requests
+        self.in_rounds = run.setup.speculation is not None
         self._after = np.cumsum(self.output_tokens)
         self.first = self.token_seconds[self._after - self.output_tokens]
         self.last = self.token_seconds[self._after - 1]
@@ -201,8 +203,10 @@ class _Served:
         return np.divide(self.last - self.first, num_gaps, out=nothing, where=num_gaps > 0)
 
     def gaps(self) -> np.ndarray:
-        """Every gap between two tokens of one request, [sum of (N - 1)]."""
-        return np.delete(np.diff(self.token_seconds), self._after[:-1] - 1)
+        """Every gap between two tokens of one request, [sum of (N - 1)]; where several come out
+        at once (speculation), as in vLLM, between two outputs."""
+        gaps = np.delete(np.diff(self.token_seconds), self._after[:-1] - 1)
+        return gaps[gaps > 0] if self.in_rounds else gaps
 
 
 def computed_tokens(run: Run) -> int:

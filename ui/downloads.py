@@ -37,7 +37,7 @@ def results_json(run: Run, summary: metrics.Summary) -> bytes:
     """Settings, metrics and token rates over time."""
     everything = {
         "settings": settings(run.setup),
-        "metrics": dict(_metrics(summary)),
+        "metrics": dict(_metrics(summary)) | _rounds(run),
         "over_time": _over_time(run, summary),
     }
     return json.dumps(_sound(everything), ensure_ascii=False, indent=1, allow_nan=False).encode()
@@ -89,6 +89,17 @@ def _metrics(summary: metrics.Summary) -> Iterator[tuple[str, Any]]:
             yield field.name + "_seconds", points | {"max": value.max, "count": len(value)}
         else:
             yield field.name, value
+
+
+def _rounds(run: Run) -> dict[str, int]:
+    """Of speculation, under vLLM's names; nothing without it."""
+    if run.setup.speculation is None:
+        return {}
+    return {
+        "spec_decode_num_drafts": run.rounds.num_rounds,
+        "spec_decode_num_draft_tokens": run.rounds.num_proposed,
+        "spec_decode_num_accepted_tokens": run.rounds.num_accepted,
+    }
 
 
 def _over_time(run: Run, summary: metrics.Summary) -> dict[str, Any]:

@@ -9,16 +9,18 @@ Flags as in vLLM 0.11 to 0.29 (docs.vllm.ai, `vllm serve`; `vllm/config/cache.py
 the refusal: `vllm/v1/core/kv_cache_utils.py`).
 """
 
+import json
 from dataclasses import dataclass
 
 from sim.cost import Roofline
-from sim.engine import Setup
+from sim.engine import Setup, Speculation
 from sim.kv import Paged
 from sim.specs import BF16_BYTES
 from ui.language import tr
 
 BLOCK_SIZE = 16  # vLLM's own
 LARGEST_BLOCK = 32  # tokens, on NVIDIA GPUs
+DRAFT = "DRAFT_MODEL"
 CHECKPOINTS = {  # names of sim.specs.MODELS -> on the Hugging Face hub
     "Llama-2-7B": "meta-llama/Llama-2-7b-hf",
     "Llama-2-13B": "meta-llama/Llama-2-13b-hf",
@@ -72,9 +74,36 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
         flags.append("--quantization fp8")
     if model.kv_element_bytes != BF16_BYTES:
         flags.append("--kv-cache-dtype fp8")
+    if setup.speculation is not None:
+        flags.append(f"--speculative-config '{_draft(setup.speculation)}'")
     name = CHECKPOINTS.get(model.name, model.name)
     text = " \\\n  ".join([f"vllm serve {name}", *flags])
-    return Command(text, (_length(longest, room), *_notes(clock, memory, is_chunked)))
+    notes = [_length(longest, room), *_notes(clock, memory, is_chunked)]
+    if setup.speculation is not None:
+        notes.append(_no_acceptance(setup.speculation))
+    return Command(text, tuple(notes))
+
+
+def _draft(speculation: Speculation) -> str:
+    """A draft that costs nothing can only be a lookup of n-grams."""
+    how = {"model": DRAFT} if speculation.draft_cost else {"method": "ngram"}
+    return json.dumps(how | {"num_speculative_tokens": speculation.num_speculative_tokens})
+
+
+def _no_acceptance(speculation: Speculation) -> str:
+    said = tr(
+        "接受率不是参数：它由 draft 和流量里的文字决定，运行时看 "
+        "`vllm:spec_decode_num_accepted_tokens`。",
+        "Acceptance is no flag: the draft and the texts of the traffic decide it; watch "
+        "`vllm:spec_decode_num_accepted_tokens`.",
+    )
+    if not speculation.draft_cost:
+        return said
+    return said + tr(
+        f"把 {DRAFT} 换成与模型同词表的小模型；vLLM 0.11 的 V1 只接受 EAGLE 一类的草稿模型。",
+        f" Put a small model with the same vocabulary in place of {DRAFT}; V1 of vLLM 0.11 takes "
+        "only drafts of the EAGLE kind.",
+    )
 
 
 def _length(longest: int, room: int) -> str:

@@ -17,11 +17,12 @@ from sim.sampling import GREEDY, Sampling
 from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
 from ui import speculation, tiny_model
-from ui.numbers import significant
+from ui.numbers import count, significant
 from ui.painters.tape import Tape
 
 PAGES = {code: open_page("10_spec_decode", code) for code in LANGUAGES}
 SPEC = PAGES["en"]
+SIMULATOR = open_page("04_simulator")
 PAGE = SPEC.constants
 QUIZ = {
     item["id"]: item
@@ -254,9 +255,7 @@ def test_the_wrong_rule_prefers_what_both_models_like():
     _, right, wrong = speculation.both_rules(PAGE["TEXT"], 1.0, 0)
     surplus = dict(zip(right.tokens, wrong.observed - right.expected, strict=True))
     prompt = tiny_model.prompt(PAGE["TEXT"])
-    _, p, q = proofs.hardest_place(
-        tiny_model.target(), tiny_model.draft(), prompt, Sampling(1.0)
-    )
+    _, p, q = proofs.hardest_place(tiny_model.target(), tiny_model.draft(), prompt, Sampling(1.0))
     most = max(surplus, key=lambda token: surplus[token])
     assert q[most] > p[most] * 0.5
     assert surplus[most] > 100
@@ -271,6 +270,40 @@ def test_greedy_speculation_writes_what_greedy_decoding_writes():
     rounds = speculation.rounds(PAGE["TEXT"], 4, GREEDY.temperature, 0)
     tokens = [token for one in rounds for token in one.tokens]
     assert tokens[:16] == list(same.one)
+
+
+# -- in the simulator -----------------------------------------------------------------------
+
+
+def simulated(**values):
+    return SIMULATOR.play("explore", requests=60, **values)
+
+
+def test_in_the_simulator_speculation_helps_a_quiet_server_and_harms_a_crowded_one():
+    """Sent at once, 60 requests fill a small GPU; one at a time leave it time to spare."""
+    quiet: dict[str, object] = {"rate": 0.5, "gpu": "RTX 4090", "prompt": 100, "spread": 1.0}
+    crowd = quiet | {"arrival": "once", "seqs": 64}
+    speed = {}
+    for name, load in (("quiet", quiet), ("crowd", crowd)):
+        plain, rounds = (simulated(**load, **more) for more in ({}, {"spec": True, "spec_a": 0.5}))
+        speed[name] = plain.summary.tpot.mean / rounds.summary.tpot.mean
+    assert speed["quiet"] > 1.3
+    assert speed["crowd"] < 1
+
+
+def test_the_simulator_tells_the_rounds_as_vllm_counts_them():
+    played = simulated(spec=True)
+    rounds, said = played.run.rounds, played.said["spec_result"]
+    assert said["rounds"] == count(rounds.num_rounds)
+    assert said["proposed"] == count(rounds.num_proposed)
+    assert said["accepted"] == count(rounds.num_accepted)
+    assert said["length"] == significant(1 + rounds.num_accepted / rounds.num_rounds)
+    assert "spec_result" not in simulated().said
+
+
+def test_a_fixed_batch_offers_no_speculation():
+    assert "spec" not in simulated(policy="static").controls
+    assert "spec" in simulated(policy="continuous").controls
 
 
 # -- the self-check -------------------------------------------------------------------------

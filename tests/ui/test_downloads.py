@@ -83,3 +83,14 @@ def test_one_token_alone_has_no_gaps_and_is_still_json():
     run = run_of(workload.of_lengths([1]))
     told = json.loads(downloads.results_json(run, metrics.summarize(run)))
     assert told["metrics"]["tpot_seconds"]["mean"] is None
+
+
+def test_rounds_of_speculation_are_there_under_vllms_names(run):
+    told = run_of(CROWD, speculation=engine.Speculation())
+    kept = json.loads(downloads.results_json(told, metrics.summarize(told)))
+    assert kept["settings"]["speculation"]["num_speculative_tokens"] == 4
+    assert kept["metrics"]["spec_decode_num_drafts"] == told.rounds.num_rounds > 0
+    assert kept["metrics"]["spec_decode_num_draft_tokens"] == told.rounds.num_proposed
+    assert kept["metrics"]["spec_decode_num_accepted_tokens"] == told.rounds.num_accepted
+    plain = json.loads(downloads.results_json(run, metrics.summarize(run)))
+    assert not [name for name in plain["metrics"] if name.startswith("spec")]

@@ -1,10 +1,12 @@
 """The command says what the setup says, and nothing it does not."""
 
+import json
+
 import pytest
 
 from sim import scheduler, specs, workload
 from sim.cost import Roofline, SimpleClock
-from sim.engine import Setup
+from sim.engine import Setup, Speculation
 from sim.kv import Paged
 from ui import serve_command
 
@@ -21,11 +23,13 @@ def command(
     efficiency=None,
     share=0.9,
     requests=ONE,
+    speculation=None,
 ):
     model = specs.MODELS["Llama-3.1-8B"].in_format(weights, kv)
     clock = Roofline(model, specs.GPUS["H100 SXM"], efficiency, tensor_parallel=tp)
     policy = policy or scheduler.Chunked(64, 2048)
-    return serve_command.of(Setup(requests, policy, memory or Paged(1000), clock), share)
+    setup = Setup(requests, policy, memory or Paged(1000), clock, speculation=speculation)
+    return serve_command.of(setup, share)
 
 
 def flags(**more):
@@ -96,3 +100,16 @@ def test_a_server_of_two_speeds_and_a_textbook_policy_have_no_command():
 
 def test_every_model_has_a_name_on_the_hub():
     assert set(serve_command.CHECKPOINTS) == set(specs.MODELS)
+
+
+@pytest.mark.parametrize(
+    ("cost", "draft"), [(0.1, {"model": "DRAFT_MODEL"}), (0, {"method": "ngram"})]
+)
+def test_a_draft_is_a_model_or_if_it_costs_nothing_a_lookup(cost, draft):
+    said = command(speculation=Speculation(3, 0.7, cost))
+    (flag,) = [line for line in said.text.splitlines() if "speculative" in line]
+    name, value = flag.strip().split(" ", 1)
+    assert name == "--speculative-config"
+    assert json.loads(value.strip("'")) == draft | {"num_speculative_tokens": 3}
+    assert ("DRAFT_MODEL" in said.notes[-1]) == (cost > 0)
+    assert "--speculative-config" not in command().text

@@ -14,6 +14,7 @@ from sim.engine import Setup, Speculation, run_by_steps, simulate, steps
 from sim.engine.steps import pulses
 from sim.errors import SimError
 from sim.kv import Paged
+from sim.metrics import summarize
 from sim.request import Sequence
 from sim.scheduler import Chunked, Continuous, Static
 from tests.sim.helpers import PLENTY, SECOND, request
@@ -180,3 +181,11 @@ def test_a_fixed_batch_does_not_speculate():
 def test_settings_that_mean_nothing_are_refused(wrong, code):
     with pytest.raises(SimError, match=code):
         Speculation(**wrong)
+
+
+def test_tokens_of_one_round_come_together_so_itl_is_longer_than_tpot():
+    """A second a step, two tokens each: ITL 1 s, TPOT about half of it."""
+    setup = setup_of(request(0, 4, 21), num_speculative_tokens=1, acceptance=1, draft_cost=0)
+    summary = summarize(run_by_steps(setup))
+    assert summary.itl.mean == summary.itl.max == 1
+    assert summary.tpot.mean == 0.5
