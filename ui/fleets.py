@@ -13,7 +13,7 @@ from ui.charts import Dash, Series
 from ui.language import tr
 from ui.numbers import in_percent, percent
 
-ROW_PX = 22
+ROW_PX = 26
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 
 
@@ -58,6 +58,7 @@ def shares(fleet: Fleet, large: bool = False) -> go.Figure:
         height=ROW_PX * len(fleet.shares) + 80,
     )
     figure.update_yaxes(type="category", dtick=1)
+    figure.update_traces(constraintext="none")
     even = in_percent(1 / len(fleet.shares))
     figure.add_vline(x=even, line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"})
     return figure

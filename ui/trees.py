@@ -21,6 +21,7 @@ GROWN = {"compute": "prefill", "finish": "decode"}  # what a new leaf is made of
 
 
 BLOCKS, TREE = 0, 1  # colours of the two caches
+AIR = 1.3  # above the highest curve, for the mark's name
 SOLID: Dash = "solid"
 DASHED: Dash = "dash"
 
@@ -189,10 +190,10 @@ def found_by_order(
         tr("KV 槽", "KV slots"),
         pictures.keyed(tr("命中的 token", "tokens found"), series),
         large=large,
+        y_range=(0, AIR * max(max(one.y) for one in series)),
         name_ends=False,
         height=190,
     )
-    figure.update_yaxes(rangemode="tozero")
     return charts.mark_point(figure, *here, tr("现在", "now"), large)
 
 

@@ -10,6 +10,7 @@ import { fill } from "../words.js";
 
 const MOST_AIR = 10; // px beside a word
 const LEAST_AIR = 4;
+const BOTTOM = 4; // px below the last lane
 const TRUNK = 16; // px left of the tree, for the root
 const LEAST_WORD = 9; // px; a narrower cell shows no letter of its word
 
@@ -59,12 +60,12 @@ export function layout(frames, { width, room, size, widthOf }) {
   const wanted = frames.lanes.map((words) => sums(words.map((word) => widthOf(word) + air)));
   const scale = Math.min(1, wide / Math.max(...wanted.map((edges) => edges.at(-1))));
   const edges = wanted.map((each) => each.map((edge) => left + edge * scale));
-  const fits = Math.floor((room - top) / frames.lanes.length);
+  const fits = Math.floor((room - top - BOTTOM) / frames.lanes.length);
   const isRoomy = fits >= size * 2.3; // else the locks are told, not drawn
   const badge = isRoomy ? Math.round(size * 1.1) : 0; // above a bar
   const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
-  const height = top + frames.lanes.length * laneHeight + 4;
+  const height = top + frames.lanes.length * laneHeight + BOTTOM;
   const scrub = { from: 8, span: width - 16 };
   return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size, scrub };
 }
