@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from sim.engine import Setup, steps
-from sim.events import Evicted, Preempted
+from sim.events import Evicted
 from sim.kv import Contiguous, Paged
 from sim.kv.contiguous import ContiguousMemory
 from sim.occupancy import EXTERNAL, FILLED, FINDABLE, FREE, INTERNAL, LATER, NOBODY, occupancy
 from sim.scheduler import Chunked
-from tests.sim.helpers import SECOND, request
+from tests.sim.helpers import SECOND, Opened, request
 
 REQUESTS = (
     request(0, 8, 24),
@@ -103,15 +103,18 @@ def test_a_paged_request_wastes_less_than_a_block():
             assert ((own == LATER) | (own == INTERNAL)).sum() < found.block_size
 
 
-def test_free_blocks_stay_findable_until_they_are_overwritten():
-    all_steps, found = seen(MEMORIES[5])
-    assert any(isinstance(e, Preempted) for step in all_steps for e in step.events)
-    assert any(found.count(FINDABLE) > 0)
-    for row, step in enumerate(all_steps):
-        for event in step.events:
-            if isinstance(event, Evicted):
-                slot = (event.block_id - 1) * found.block_size
-                assert found.states[row, slot] != FINDABLE
+def test_the_free_blocks_that_can_be_found_are_those_that_the_pool_would_find():
+    setup = Setup(REQUESTS, Chunked(16), Opened(19, 4), SECOND)
+    all_steps, known = [], []
+    for step in steps(setup):
+        pool = Opened.last
+        all_steps.append(step)
+        known.append({block - 1 for block in pool.free_queue if block in pool._hash_of_block})
+    found = occupancy(setup, all_steps)
+    assert any(isinstance(e, Evicted) for step in all_steps for e in step.events)
+    assert any(known)
+    for states, blocks in zip(found.states, known, strict=True):
+        assert set((np.flatnonzero(states == FINDABLE) // 4).tolist()) == blocks
 
 
 def test_without_a_cache_nothing_that_is_free_can_be_found():
