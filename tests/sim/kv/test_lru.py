@@ -51,6 +51,10 @@ def test_the_published_rates_are_those_of_the_paper_to_its_last_digit(conversati
     assert round(lru_hit_rate(conversations), 3) == MOONCAKE_LIMIT
 
 
+def test_all_published_conversations_begin_with_the_same_block(conversations):
+    assert {blocks[0] for blocks in conversations} == {0}
+
+
 def test_the_published_conversations_are_all_there(conversations):
     assert len(conversations) == 12_031
 
