@@ -167,6 +167,9 @@ def _logits(same: SameLogits, one: str, other: str) -> Proof:
 def _tokens(same: SameTokens, columns: tuple[str, str]) -> Proof:
     row = (tr("写出的", "written"), _words(same.one), _words(same.other))
     numbers = {"compared": count(len(same.one))}
+    if same.holds and same.tie is not None:
+        numbers |= {"alike": count(same.tie), "limit": _power(proofs.TOLERANCE)}
+        return Proof(True, "tokens_tie", numbers, (row,), columns)
     return Proof(same.holds, _verdict("tokens", same.holds), numbers, (row,), columns)
 
 

@@ -42,7 +42,8 @@ def test_no_section_is_left_over():
         f"{kind}{end}" for kind in ("logits", "bits", "tokens", "draws") for end in ("", "_differ")
     }
     for code in LANGUAGES:
-        assert set(prose.read(proof.__file__, code).sections) == {*proof.CLAIMS, *verdicts, "model"}
+        others = {"tokens_tie", "model"}
+        assert set(prose.read(proof.__file__, code).sections) == {*proof.CLAIMS, *verdicts, *others}
 
 
 def test_what_differs_is_said_to_differ():
@@ -60,6 +61,17 @@ def test_what_differs_is_said_to_differ():
     for verdict, result in spoilt.items():
         assert (result.holds, result.verdict) == (False, verdict)
         assert "**They differ!**" in words.filled(verdict, **result.numbers)
+
+
+def test_a_tie_is_reported_and_what_follows_it_is_not_held_against_anybody():
+    words = prose.read(proof.__file__, "en")
+    result = proof._tokens(SameTokens((1, 2, 3), (1, 2, 4), tie=2), ("one", "other"))
+    assert (result.holds, result.verdict) == (True, "tokens_tie")
+    said = words.filled(result.verdict, **result.numbers)
+    assert "first 2 are the same" in said
+    assert "10⁻⁴" in said
+    before = proof._tokens(SameTokens((1, 2, 3), (1, 9, 3), tie=2), ("one", "other"))
+    assert before.verdict == "tokens_differ"
 
 
 def test_the_table_shows_both_numbers_of_the_largest_logits():
