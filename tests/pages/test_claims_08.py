@@ -176,6 +176,7 @@ def test_the_readers_own_words_are_looked_up():
     assert looked_up(edit="own")[0] == looked_up(edit="same")[0]
     assert looked_up(edit="own", text=same[:30])[0] == 1
     assert looked_up(edit="own", text="x" + same)[0] == 0
+    assert looked_up(edit="own", text="")[:2] == (0, 0)
     assert looked_up(edit="own", text="<b>&amp;</b> ` $x$ [a](b)")[0] == 0
 
 
