@@ -6,6 +6,7 @@ the page itself computes, over the whole range of a control where the sentence i
 
 import json
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -244,13 +245,9 @@ def test_blocks_hold_more_tokens_and_more_requests_than_any_reservation(block, a
 
 def loads(block, answer):
     """The four shares behind the bars."""
-    found = []
-    keep, wasted.shares = wasted.shares, lambda setup: found.append(keep(setup)) or found[-1]
-    try:
+    with mock.patch.object(wasted, "bars") as bars:
         PAGE.play("waste", block=block, answer=answer)
-    finally:
-        wasted.shares = keep
-    return found
+    return list(bars.call_args.args[0].values())
 
 
 def test_half_a_block_of_each_request_is_wasted():
@@ -280,18 +277,14 @@ def test_a_prefix_is_found_in_whole_blocks_and_tables_get_shorter():
 
 def full_setup(pool, cache=True):
     """What the act runs."""
-    setups = []
-    keep, blocks.table_map = blocks.table_map, lambda setup, *_: setups.append(setup)
-    try:
+    with mock.patch.object(blocks, "table_map") as table_map:
         PAGE.play("full", pool=pool, cache=cache)
-    finally:
-        blocks.table_map = keep
-    return setups[0]
+    return table_map.call_args.args[0]
 
 
 @pytest.mark.parametrize("pool", IT["POOLS"])
 def test_the_victim_is_always_the_one_that_joined_last(pool):
-    running = []
+    running: list[int] = []
     for step in runs.steps(full_setup(pool)):
         for event in step.events:
             if isinstance(event, Preempted):

@@ -40,7 +40,7 @@ def test_every_slot_of_a_table_is_its_owners_and_no_other_is_taken(memory):
     first = 1 if isinstance(memory, Paged) else 0
     for row, step in enumerate(all_steps):
         taken = np.flatnonzero(found.states[row] >= FILLED)
-        wanted = {}
+        wanted: dict[int, int] = {}
         for who, table in step.block_tables.items():
             assert found.tables[row][who] == tuple(block - first for block in table)
             for block in table:
@@ -103,8 +103,9 @@ def test_a_paged_request_wastes_less_than_a_block():
             assert ((own == LATER) | (own == INTERNAL)).sum() < found.block_size
 
 
-def test_the_free_blocks_that_can_be_found_are_those_that_the_pool_would_find():
-    setup = Setup(REQUESTS, Chunked(16), Opened(19, 4), SECOND)
+@pytest.mark.parametrize("num_blocks", [15, 19, 21])
+def test_the_free_blocks_that_can_be_found_are_those_that_the_pool_would_find(num_blocks):
+    setup = Setup(REQUESTS, Chunked(16), Opened(num_blocks, 4), SECOND)
     all_steps, known = [], []
     for step in steps(setup):
         pool = Opened.last
