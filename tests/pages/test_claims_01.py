@@ -340,6 +340,23 @@ def test_hostile_text_is_only_ever_text(open_page, act):
             assert "<img" not in chart.proto.spec
 
 
+def test_no_token_is_markup_in_a_chart():
+    text = "<b>&amp;</b> <br>"
+    way = pipeline.passage(text, 1)
+    came = model_pictures.arrivals(text)
+    figures = (
+        model_pictures.attention(way, 1, 1),
+        model_pictures.candidates(model_pictures.choice(way, Sampling())),
+        model_pictures.bytes_and_characters(came, len(came)),
+    )
+    for figure in figures:
+        words = [word for axis in figure.select_yaxes() for word in axis.ticktext]
+        words += [word for trace in figure.data for word in getattr(trace, "text", None) or ()]
+        assert not [word for word in words if "<" in word]
+    assert "&lt;" in figures[0].layout.yaxis.ticktext
+    assert any("&lt;" in trace.text for trace in figures[2].data)
+
+
 def test_what_is_too_long_is_cut_with_a_message(open_page):
     app: AppTest = open_page("pages/01_pipeline.py", lang="en", part="hook")
     app.text_input[0].set_value("x" * 5_000).run()
@@ -348,6 +365,7 @@ def test_what_is_too_long_is_cut_with_a_message(open_page):
 
 
 def test_a_text_is_in_the_address_and_comes_back(open_page):
-    app: AppTest = open_page("pages/01_pipeline.py", lang="en", part="hook", text="猫 & <b>")
-    assert app.text_input[0].value == "猫 & <b>"
+    text = "猫 & <b> " * 9
+    app: AppTest = open_page("pages/01_pipeline.py", lang="en", part="sampler", text=text)
+    assert app.text_input[0].value == text
     assert not app.warning
