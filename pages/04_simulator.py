@@ -8,7 +8,7 @@ what it measures, and brings real traffic.
 from typing import Any, NamedTuple
 
 from sim import metrics, scheduler, specs, workload
-from sim.cost import Clock, Roofline, SimpleClock
+from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Clock, Eager, Roofline, SimpleClock
 from sim.engine import Setup, Speculation, Users
 from sim.kv import Paged
 from sim.sweep import knee
@@ -56,6 +56,8 @@ MEMORY_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 BLOCK_SIZES = (1, 8, 16, 32, 64, 128)
 REACHED = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)  # shares of the data sheet
 FIXED_SECONDS = (0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01)
+KERNELS = (5, 8, 10, 12, 15, 20, 30, 40)  # of a layer
+LAUNCHES = (2, 5, 10, 15, 20, 30, 50)  # microseconds for a kernel
 PROPOSALS = (1, 2, 3, 4, 6, 8)
 ACCEPTANCES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 DRAFT_COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -592,7 +594,10 @@ def choose_server() -> Server:
         memory_utilization=share,
     )
     machine = "calibrated" if roofline.calibrated else "uncalibrated"
-    return Server(policy, memory, roofline, schedule, machine, share, speculation)
+    clock = choose_launches(roofline)
+    if clock != roofline:
+        machine = "eager"
+    return Server(policy, memory, clock, schedule, machine, share, speculation)
 
 
 def choose_policy() -> tuple[scheduler.Policy, str]:
@@ -631,6 +636,20 @@ def choose_speculation() -> Speculation | None:
     label = tr("draft 一步的代价", "Cost of a draft step")
     cost = chapter.pick("spec_cost", label, DRAFT_COSTS, start=0.1, group=group)
     return Speculation(int(most), share, cost)
+
+
+def choose_launches(roofline: Roofline) -> Clock:
+    """A step as one graph, or launched kernel by kernel."""
+    group = "11_cuda_graph"
+    if chapter.toggle("graphs", tr("CUDA Graph", "CUDA graphs"), start=True, group=group):
+        return roofline
+    label = tr("每层 kernel", "Kernels per layer")
+    kernels = chapter.pick("kernels", label, KERNELS, start=KERNELS_PER_LAYER, group=group)
+    label = tr("启动一个 kernel", "Launch of a kernel")
+    launch = chapter.pick(
+        "launch", label, LAUNCHES, start=LAUNCH_MICROSECONDS, unit="µs", group=group
+    )
+    return Eager.of_microseconds(roofline, int(kernels), launch)
 
 
 def choose_blocks() -> tuple[int, bool]:

@@ -16,6 +16,7 @@ Reading order; imports point up this list, never back:
     scheduler    who goes next
     cost         how long a step takes
     phases       prefill and decode: two shapes of work, and where the bottleneck changes
+    launches     how a step reaches the GPU: kernel by kernel, as a graph, prepared ahead
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
     growth       whose KV lies on the GPU, step by step

@@ -24,6 +24,8 @@ with an all-reduce of tokens * hidden bf16 activations.  Nothing overlaps it, so
 
 Left out: the gathering of logits, and what kernels lose on smaller matrices.
 
+Without CUDA graphs the CPU launches every kernel by itself (`Eager`).
+
 Neither formats nor tensor parallelism are calibrated, and this model cannot reproduce what has
 been reported of worse kernels and links: AWQ at half the decode speed of fp16 at batch 256
 (AutoAWQ issue 106), a W4A16 path 8 times slower (pytorch/ao issue 3496), FP8 KV with fewer
@@ -41,6 +43,9 @@ import numpy as np
 from sim.errors import require
 from sim.scheduler.batch import Load
 from sim.specs import BF16, BF16_BYTES, Efficiency, Gpu, Model
+
+KERNELS_PER_LAYER = 12
+LAUNCH_MICROSECONDS = 20
 
 
 class StepTime(NamedTuple):
@@ -258,6 +263,58 @@ class Roofline:
         return StepTime(
             _longer(memory_seconds, compute_seconds) + rest, memory_seconds, compute_seconds
         )
+
+
+@dataclass(frozen=True)
+class Eager:
+    """The same machine without CUDA graphs: the CPU launches every kernel of every step.
+
+    Launches run ahead of the GPU.  So they are not added to its work, they bound it:
+
+        kernels = layers * kernels_per_layer
+        seconds = max(roofline, kernels * launch_seconds) + fixed
+
+    With graphs a step is one launch, which is part of the fixed rest: that is `roofline` alone.
+    Kernels per layer: norm, qkv, rotary, KV write, attention, output, norm, gate and up, SwiGLU,
+    down, and one or two more, as vLLM fuses them; plain PyTorch has two to three times as many.
+
+    `launch_seconds` is all that the CPU does for a kernel, Python and PyTorch included; the CUDA
+    call alone takes 4 to 6 us (susun-blog.com, pegainfer 3, RTX 5070 Ti), a kernel from PyTorch
+    began some 20 us after its call (NVIDIA developer blog on Nsight Systems, V100).  Neither number
+    is calibrated.  Reported for a decode step of Llama-3.1-8B on an H100: 8.4 ms eager, 5.1 ms as a
+    graph (cloudai.pt, "CUDA Graphs + torch.compile").  Here: 8.7 and 6.6 ms.
+
+    Raises:
+        SimError: `kernels_below_one`, `launch_time_negative`.
+    """
+
+    roofline: Roofline
+    kernels_per_layer: int = KERNELS_PER_LAYER
+    launch_seconds: float = LAUNCH_MICROSECONDS / 1e6
+
+    def __post_init__(self) -> None:
+        require(self.kernels_per_layer >= 1, "kernels_below_one", value=self.kernels_per_layer)
+        require(self.launch_seconds >= 0, "launch_time_negative", value=self.launch_seconds)
+
+    @classmethod
+    def of_microseconds(cls, roofline: Roofline, kernels_per_layer: int, launch: float) -> "Eager":
+        return cls(roofline, kernels_per_layer, launch / 1e6)
+
+    @property
+    def num_kernels(self) -> int:
+        """In every step, whatever its batch."""
+        return self.roofline.model.layers * self.kernels_per_layer
+
+    @cached_property
+    def launching_seconds(self) -> float:
+        """What the CPU needs to launch one step."""
+        return self.num_kernels * self.launch_seconds
+
+    def step_time(self, load: Load) -> StepTime:
+        time = self.roofline.step_time(load)
+        working = _longer(time.memory_seconds, time.compute_seconds)
+        waiting = _longer(0.0, self.launching_seconds - working)  # the GPU for the CPU
+        return time._replace(seconds=time.seconds + waiting)
 
 
 @dataclass(frozen=True)

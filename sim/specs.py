@@ -242,6 +242,7 @@ class Gpu:
 
 _LLAMA2 = "Touvron et al. 2023, Llama 2, and the model's config.json"
 _LLAMA3 = "Llama Team 2024, The Llama 3 Herd of Models, table 3, and config.json"
+_LLAMA32 = "the model card of Llama 3.2, and config.json"
 _QWEN25 = "Qwen2.5 technical report, table 1, and config.json"
 _QWEN3 = "Qwen3 technical report, table 1, and config.json"
 
@@ -254,6 +255,12 @@ MODELS: dict[str, Model] = {
         Model("Llama-2-70B", 80, 8192, 64, 8, 128, 28672, 32000, _LLAMA2),
         Model("Llama-3.1-8B", 32, 4096, 32, 8, 128, 14336, 128256, _LLAMA3),
         Model("Llama-3.1-70B", 80, 8192, 64, 8, 128, 28672, 128256, _LLAMA3),
+        Model(
+            "Llama-3.2-1B",
+            *(16, 2048, 32, 8, 64, 8192, 128256),
+            _LLAMA32,
+            tied_embedding=True,
+        ),
         Model("Mistral-7B", 32, 4096, 32, 8, 128, 14336, 32000, "Jiang et al. 2023, table 1"),
         Model("Qwen2.5-7B", 28, 3584, 28, 4, 128, 18944, 152064, _QWEN25),
         Model("Qwen3-8B", 36, 4096, 32, 8, 128, 12288, 151936, _QWEN3),

@@ -12,7 +12,7 @@ the refusal: `vllm/v1/core/kv_cache_utils.py`).
 import json
 from dataclasses import dataclass
 
-from sim.cost import Roofline
+from sim.cost import Clock, Eager, Roofline
 from sim.engine import Setup, Speculation
 from sim.kv import Paged
 from sim.specs import BF16_BYTES
@@ -27,6 +27,7 @@ CHECKPOINTS = {  # names of sim.specs.MODELS -> on the Hugging Face hub
     "Llama-2-70B": "meta-llama/Llama-2-70b-hf",
     "Llama-3.1-8B": "meta-llama/Llama-3.1-8B-Instruct",
     "Llama-3.1-70B": "meta-llama/Llama-3.1-70B-Instruct",
+    "Llama-3.2-1B": "meta-llama/Llama-3.2-1B-Instruct",
     "Mistral-7B": "mistralai/Mistral-7B-Instruct-v0.3",
     "Qwen2.5-7B": "Qwen/Qwen2.5-7B-Instruct",
     "Qwen3-8B": "Qwen/Qwen3-8B",
@@ -47,7 +48,7 @@ class Command:
 
 def of(setup: Setup, memory_utilization: float | None = None) -> Command:
     """The command for a setup; `memory_utilization` is the share its pool was computed with."""
-    clock, memory, policy = setup.clock, setup.memory, setup.policy
+    clock, memory, policy = _machine(setup.clock), setup.memory, setup.policy
     if not isinstance(clock, Roofline) or not isinstance(memory, Paged):
         return Command("", (_no_machine(),))
     chunks = getattr(policy, "max_num_batched_tokens", None)
@@ -74,6 +75,8 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
         flags.append("--quantization fp8")
     if model.kv_element_bytes != BF16_BYTES:
         flags.append("--kv-cache-dtype fp8")
+    if isinstance(setup.clock, Eager):
+        flags.append("--enforce-eager")
     if setup.speculation is not None:
         flags.append(f"--speculative-config '{_draft(setup.speculation)}'")
     name = CHECKPOINTS.get(model.name, model.name)
@@ -82,6 +85,11 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
     if setup.speculation is not None:
         notes.append(_no_acceptance(setup.speculation))
     return Command(text, tuple(notes))
+
+
+def _machine(clock: Clock) -> Clock:
+    """Model and GPU, however the kernels are launched."""
+    return clock.roofline if isinstance(clock, Eager) else clock
 
 
 def _draft(speculation: Speculation) -> str:

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from sim.cost import Clock, Roofline, SimpleClock
+from sim.cost import Clock, Eager, Roofline, SimpleClock
 from sim.engine import Setup
 from sim.request import Request, Segment
 from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
@@ -16,6 +16,8 @@ CLOCKS: list[Clock] = [
     SimpleClock(prefill_tokens_per_second=40, decode_seconds_per_step=0.3),
     Roofline(MODELS["Llama-3.1-8B"], GPUS["RTX 4090"]),
     Roofline(MODELS["Mixtral-8x7B"].in_format("fp8"), GPUS["H100 SXM"], tensor_parallel=2),
+    Eager(Roofline(MODELS["Llama-3.2-1B"], GPUS["H100 SXM"])),
+    Eager(Roofline(MODELS["Llama-2-7B"], GPUS["RTX 4090"]), launch_seconds=40.2e-6),  # in between
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.cost import Roofline, SimpleClock
+from sim.cost import Eager, Roofline, SimpleClock
 from sim.errors import SimError
 from sim.scheduler.batch import Load
 from sim.specs import (
@@ -419,3 +419,49 @@ def test_a_clock_that_stands_still_is_an_error(speeds):
 def test_a_clock_of_infinite_speed_is_an_error(speeds):
     with pytest.raises(SimError, match="speed_infinite"):
         SimpleClock(*speeds)
+
+
+# -- without CUDA graphs --------------------------------------------------------------------------
+
+SMALL = Roofline(MODELS["Llama-3.2-1B"], GPUS["H100 SXM"])
+
+
+def test_launches_bound_a_step_and_the_fixed_rest_comes_on_top():
+    fixed = SMALL.used_efficiency.fixed_seconds
+    loads = (Load.decode(1, 512), Load.decode(300, 300 * 900), Load.of_rows([900], [900], 1))
+    for launch_seconds in (0.0, 2e-6, 5e-6, 20e-6, 100e-6):
+        eager = Eager(SMALL, kernels_per_layer=10, launch_seconds=launch_seconds)
+        for load in loads:
+            time = SMALL.step_time(load)
+            roofline = max(time.memory_seconds, time.compute_seconds)
+            expected = max(roofline, 16 * 10 * launch_seconds) + fixed
+            assert eager.step_time(load).seconds == pytest.approx(expected, rel=1e-12)
+            assert eager.step_time(load)[1:] == time[1:]
+
+
+def test_a_step_that_is_long_enough_takes_to_the_bit_what_it_takes_with_graphs():
+    load = Load.of_rows([4_000], [4_000], 1)
+    assert Eager(SMALL).step_time(load) == SMALL.step_time(load)
+
+
+def test_a_stretch_of_eager_steps_is_timed_as_its_steps_are():
+    contexts = np.arange(6_400, 400_000, 997)  # launches bound the first, memory the last
+    eager = Eager(SMALL, launch_seconds=8e-6)
+    together = eager.step_time(Load.decode(64, contexts)).seconds
+    alone = [eager.step_time(Load.decode(64, int(tokens))).seconds for tokens in contexts]
+    assert together.tolist() == alone
+    assert alone[0] == alone[1] < alone[-1]
+
+
+def test_eager_and_graph_come_near_what_was_reported_for_llama_8b_on_an_h100():
+    graph = Roofline(MODELS["Llama-3.1-8B"], GPUS["H100 SXM"])
+    load = Load.decode(1, 512)
+    assert round(Eager(graph).step_time(load).seconds * 1e3, 1) == 8.7  # reported: 8.4 ms
+    assert round(graph.step_time(load).seconds * 1e3, 1) == 6.6  # reported: 5.1 ms
+
+
+def test_no_kernels_and_negative_launches_are_refused():
+    with pytest.raises(SimError, match="kernels_below_one"):
+        Eager(SMALL, kernels_per_layer=0)
+    with pytest.raises(SimError, match="launch_time_negative"):
+        Eager(SMALL, launch_seconds=-1e-6)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sim import scheduler, specs, workload
-from sim.cost import Roofline, SimpleClock
+from sim.cost import Eager, Roofline, SimpleClock
 from sim.engine import Setup, Speculation
 from sim.kv import Paged
 from ui import serve_command
@@ -24,9 +24,11 @@ def command(
     share=0.9,
     requests=ONE,
     speculation=None,
+    graphs=True,
 ):
     model = specs.MODELS["Llama-3.1-8B"].in_format(weights, kv)
     clock = Roofline(model, specs.GPUS["H100 SXM"], efficiency, tensor_parallel=tp)
+    clock = clock if graphs else Eager(clock)
     policy = policy or scheduler.Chunked(64, 2048)
     setup = Setup(requests, policy, memory or Paged(1000), clock, speculation=speculation)
     return serve_command.of(setup, share)
@@ -54,6 +56,7 @@ def test_length_limit_budget_and_memory_are_always_said_all_else_only_where_it_d
         ({"memory": Paged(1000, prefix_caching=False)}, "no-enable-prefix-caching"),
         ({"weights": "fp8"}, "quantization fp8"),
         ({"kv": "fp8"}, "kv-cache-dtype fp8"),
+        ({"graphs": False}, "enforce-eager"),
     ],
 )
 def test_every_other_setting_has_its_flag(more, flag):
