@@ -12,6 +12,7 @@ from sim.cost import Roofline
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.kv.sizes import Division
+from sim.scheduler.batch import Load
 from ui import lesson, measured, predict, runs
 from ui import phases as pictures
 from ui.lesson import Card, tr
@@ -57,6 +58,12 @@ def limit(memory_bound: bool) -> str:
     return tr("受带宽限制", "memory-bound") if memory_bound else tr("受算力限制", "compute-bound")
 
 
+def room(clock: Roofline, load: Load) -> str:
+    """Whether the KV of a step fits beside the weights."""
+    fits = load.kv_tokens <= Division(clock.model, clock.gpu).pool_tokens
+    return "" if fits else tr("放不下", "does not fit")
+
+
 @chapter.act("hook", tr("两种形状", "Two shapes"))
 def hook() -> None:
     clock = choose_clock()
@@ -81,7 +88,7 @@ def hook() -> None:
     chapter.cards(
         [
             Card(tr("输入的行", "Rows in"), count(load.num_tokens)),
-            Card(kv_words[phase], memory(step.attention.bytes_moved)),
+            Card(kv_words[phase], memory(step.attention.bytes_moved), room(clock, load)),
             Card(
                 tr("搬运", "Moved"),
                 memory(step.whole.bytes_moved),

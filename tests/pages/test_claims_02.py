@@ -95,6 +95,14 @@ def test_a_row_for_each_token_of_the_prompt_or_for_each_request(batch):
         assert other["KV read"][0] == memory(MODEL.kv_bytes_per_token * batch * (prompt + 1))
 
 
+def test_a_batch_whose_kv_does_not_fit_says_so():
+    pool = Division(MODEL, GPU).pool_tokens
+    for batch in FIXED["BATCHES"]:
+        note = cards(PAGE.play("hook", phase="decode", batch=batch, prompt=2_048))["KV read"][1]
+        assert note == ("" if batch * 2_049 <= pool else "does not fit")
+    assert pool < 1_024 * 2_049  # the last one does not
+
+
 @EVERY_MODEL
 def test_both_phases_read_the_same_weights(model):
     one, other = (
