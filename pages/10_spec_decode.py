@@ -306,9 +306,12 @@ def proof() -> None:
     )
     chapter.leaves_out("proof_leaves_out", draws=count(speculation.NUM_DRAWS))
     chapter.say(
-        "proof_result",
+        "proof_result" if right.holds else "proof_unlucky",
         before=speculation_notes.in_markdown(before),
         right=significant(right.p_value, 2),
+    )
+    chapter.say(
+        "proof_close" if wrong.holds else "proof_wrong",
         wrong=speculation_notes.tiny(wrong.p_value),
     )
     chapter.prove("greedy_speculation", text)

@@ -26,7 +26,7 @@ NUM_TOKENS = 24  # of a text that is written before the reader's eyes
 NUM_BARS = 6  # tokens with bars of their own; the rest is one bar
 MOST_PROPOSED = 16
 NUM_ROUNDS = 2_000  # drawn for each point of the curve
-NUM_DRAWS = 4_000  # in the proof
+NUM_DRAWS = 2_000  # in the proof
 SHOWN_BINS = 7
 KEPT = 64  # texts in memory, shared by all readers
 

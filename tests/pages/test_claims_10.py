@@ -246,6 +246,12 @@ def test_the_right_rule_passes_and_the_wrong_one_fails_on_the_page():
         assert wrong.p_value < 1e-9
 
 
+def test_a_text_on_which_the_wrong_rule_is_not_caught_says_so():
+    said = {text: SPEC.play("proof", text=text).said for text in ("a", PAGE["TEXT"])}
+    assert "proof_close" in said["a"]
+    assert "proof_wrong" in said[PAGE["TEXT"]]
+
+
 def test_a_right_rule_fails_about_one_series_in_a_thousand():
     assert proofs.SIGNIFICANCE == 1e-3
 
@@ -258,7 +264,7 @@ def test_the_wrong_rule_prefers_what_both_models_like():
     _, p, q = proofs.hardest_place(tiny_model.target(), tiny_model.draft(), prompt, Sampling(1.0))
     most = max(surplus, key=lambda token: surplus[token])
     assert q[most] > p[most] * 0.5
-    assert surplus[most] > 100
+    assert surplus[most] > 50
 
 
 def test_greedy_speculation_writes_what_greedy_decoding_writes():
