@@ -138,10 +138,16 @@ def hook() -> None:
         wait=arrival.wait,
     )
     now = blocks.when_it_comes(shown, TOKENS_PER_GB)
-    chapter.say("wastes", later=now.later, internal=now.internal, external=now.external)
+    chapter.say(
+        "wastes",
+        hidden_by=guess,
+        later=now.later,
+        internal=now.internal,
+        external=now.external,
+    )
     chapter.say(
         "compaction",
-        after=guess,
+        hidden_by=guess,
         copied=copied_gb,
         time=seconds(copy_seconds(blocks.in_bytes(copied, TOKENS_PER_GB), COPYING_GPU)),
         gpu=COPYING_GPU.name,
@@ -205,8 +211,8 @@ def compare_waste() -> None:
     running = tr("同时运行", "Running at a time")
     chapter.cards(
         [
-            Card(f"{running} · {tr('预留上限', 'limit')}", significant(limit.num_running)),
-            Card(f"{running} · {tr('分页', 'blocks')}", significant(pool.num_running)),
+            Card(f"{running} · {tr('预留上限', 'limit')}", significant(limit.num_running, 2)),
+            Card(f"{running} · {tr('分页', 'blocks')}", significant(pool.num_running, 2)),
             Card(tr("分页：装着 token", "Blocks: hold tokens"), percent(pool.filled)),
             Card(tr("每个请求浪费", "Waste per request"), f"{significant(per_request)} {TOKENS}"),
         ]
@@ -239,8 +245,8 @@ def compare_waste() -> None:
         filled_limit=percent(limit.filled),
         filled_exact=percent(exact.filled),
         filled_paged=percent(pool.filled),
-        running_limit=significant(limit.num_running),
-        running_paged=significant(pool.num_running),
+        running_limit=significant(limit.num_running, 2),
+        running_paged=significant(pool.num_running, 2),
     )
     chapter.say(
         "block_size",

@@ -170,6 +170,7 @@ class Player {
   choose(name) {
     this.wish = name ?? this.wish;
     this.draw();
+    this.clock.leader.find(".spoken").textContent = this.chosen ?? "";
   }
 
   word(name, values = {}) {
