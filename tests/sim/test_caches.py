@@ -16,6 +16,17 @@ def test_blocks_find_whole_blocks_and_the_tree_finds_every_token(shared, block_s
     assert caches.found_in_tree(requests, 4_000) == (0, shared, shared)
 
 
+def test_the_last_token_of_a_prompt_is_computed_even_if_all_of_it_is_known():
+    requests = caches.beginning_alike(32, 0, 3)
+    assert caches.found_in_tree(requests, 4_000) == (0, 31, 31)
+    assert caches.found_in_blocks(requests, 4_000, 16) == (0, 16, 16)
+
+
+def test_what_is_computed_twice_is_given_back():
+    requests = caches.beginning_alike(30, 0, 50)
+    assert caches.found_in_tree(requests, 33)[1:] == (29,) * 49
+
+
 def test_blocks_larger_than_the_prompt_find_nothing():
     requests = caches.beginning_alike(220, 20, 2)
     assert caches.found_in_blocks(requests, 4_000, 784) == (0, 0)

@@ -37,7 +37,7 @@ def test_affinity_sends_a_prefix_always_to_the_same_server():
 
 
 def test_balanced_is_affinity_as_long_as_loads_are_even_and_spreads_a_popular_prefix():
-    calm = [replace(one, arrival_seconds=10.0 * one.id) for one in traffic(4, 0.3)]
+    calm = [replace(one, arrival_seconds=10.0 * one.id) for one in traffic(4, 0.9)]
     assert route(calm, 4, "balanced") == route(calm, 4, "affinity")
     busy = traffic(4, 0.6)
     of_popular = [request.prefix[0].id == "prefix-0" for request in busy]

@@ -62,6 +62,12 @@ def test_the_next_turn_comes_when_the_answer_it_repeats_is_written():
     assert served.hits[2] == 4
 
 
+def test_of_several_turns_a_prompt_follows_the_last_one_it_repeats():
+    chat = [prompt("hi", "yo"), prompt("hiyo?", "no"), prompt("hiyo?no!", "ok")]
+    assert [turn_before(who, chat) for who in range(3)] == [None, 0, 1]
+    assert serve(chat, 20).order == (0, 1, 2)
+
+
 # -- room ----------------------------------------------------------------------------------------
 
 
