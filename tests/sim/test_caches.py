@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sim import caches
 from sim.errors import SimError
+from sim.request import Request
 
 
 @given(shared=st.integers(1, 200), block_size=st.sampled_from([1, 16, 32, 64, 128]))
@@ -23,8 +24,9 @@ def test_the_last_token_of_a_prompt_is_computed_even_if_all_of_it_is_known():
 
 
 def test_what_is_computed_twice_is_given_back():
-    requests = caches.beginning_alike(30, 0, 50)
-    assert caches.found_in_tree(requests, 33)[1:] == (29,) * 49
+    alike = caches.beginning_alike(30, 0, 5)
+    needs_every_slot = Request(9, 9.0, 32, 1)
+    assert caches.found_in_tree((*alike, needs_every_slot), 33) == (0, 29, 29, 29, 29, 0)
 
 
 def test_blocks_larger_than_the_prompt_find_nothing():
