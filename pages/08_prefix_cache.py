@@ -186,9 +186,7 @@ def hook() -> None:
         ),
     )
     chapter.draw(
-        prefix.first_and_others(
-            {name: runs.run(setup) for name, setup in setups.items()}, large=chapter.large
-        ),
+        prefix.first_and_others({OFF: off, ON: on}, large=chapter.large),
         "time",
         alt=tr(
             "有缓存和没缓存各一条：首 token 之前的时间，之后的时间",
@@ -301,6 +299,8 @@ def capacity() -> None:
     )
     chapter.say("capacity_real", limit=percent(lru.MOONCAKE_LIMIT))
     chapter.presets(FULL_AND_EMPTY)
+    whole = tr("和排队、抢占一起，在整台服务器上试", "With queues and preemption, on a server")
+    chapter.leads({whole: "04_simulator"})
 
 
 @chapter.act("tree", tr("基数树", "Radix tree"))

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from sim import metrics
 from sim.engine import Run
 from sim.kv import lru
+from sim.metrics import Summary
 from ui import charts, theme
 from ui.charts import Series, Span, TimelineRow
 from ui.language import tr
@@ -43,11 +44,10 @@ def computed_and_reused(run: Run, large: bool = False) -> go.Figure:
     return figure
 
 
-def first_and_others(runs: Mapping[str, Run], large: bool = False) -> go.Figure:
+def first_and_others(summaries: Mapping[str, Summary], large: bool = False) -> go.Figure:
     """How long a mean answer takes on each server: up to its first token, and after."""
     rows = []
-    for name, run in runs.items():
-        summary = metrics.summarize(run)
+    for name, summary in summaries.items():
         first, whole = summary.ttft.mean, summary.e2e.mean
         spans = [Span("prefill", 0, first * 1000), Span("decode", first * 1000, whole * 1000)]
         rows.append(TimelineRow(name, _present(*spans)))

@@ -15,6 +15,7 @@ from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import predict, prompts, runs
 from ui.numbers import count, percent, seconds
+from ui.painters.shelves import Shelves
 
 CACHE = open_page("08_prefix_cache")
 PAGE = CACHE.constants
@@ -35,8 +36,15 @@ def shown(item):
 def both(scene):
     """The runs without and with the cache."""
     setups = CACHE.play("hook", scene=scene).setups
-    off, on = sorted(setups, key=lambda setup: setup.memory.prefix_caching)
-    return runs.run(off), runs.run(on)
+    off, on = map(runs.run, setups)
+    assert reused_tokens(off) == 0
+    return off, on
+
+
+def the_shelves(played):
+    (frames,) = played.frames
+    assert isinstance(frames, Shelves)
+    return frames
 
 
 def hits(scene):
@@ -135,7 +143,7 @@ def test_the_starting_state_gives_nothing_away():
 def looked_up(**values):
     """(blocks found, tokens computed, boxes of the new prompt at the end, notes)."""
     played = CACHE.play("chain", **values)
-    (frames,) = played.frames
+    frames = the_shelves(played)
     said = played.said["chain_result"]
     return said["found"], int(said["computed"]), frames.shelves[1].steps[-1], frames.notes
 
@@ -201,14 +209,14 @@ def test_f_finds_at_most_both_blocks_of_t():
 
 @pytest.mark.parametrize("blocks", range(8, 19))
 def test_the_pool_is_walked_to_its_end_at_every_size(blocks):
-    (frames,) = CACHE.play("pool", blocks=blocks).frames
+    frames = the_shelves(CACHE.play("pool", blocks=blocks))
     pool, queue = frames.shelves
     assert len(frames.notes) == len(PAGE["MOVES"]) + 1
     assert len(queue.steps[-1]) == len(pool.steps[-1]) == blocks  # all have left
 
 
 def test_the_count_of_s_is_two_when_b_has_come_and_d_evicts_from_the_head():
-    (frames,) = CACHE.play("pool").frames
+    frames = the_shelves(CACHE.play("pool"))
     pool, queue = frames.shelves
     assert [box.head for box in pool.steps[2][:3]] == ["1 ×2", "2 ×2", "3 ×2"]
     taken = {box.head.split()[0] for box in pool.steps[10] if box.kind == "prefill"}
@@ -303,7 +311,7 @@ def test_show_me_leads_to_a_last_block_that_is_computed_again():
 
 def test_show_me_leads_to_a_tail_that_stands_before_its_beginning_in_the_queue():
     step = int(QUIZ["first_evicted"]["link"]["query"]["step"])
-    (frames,) = shown("first_evicted").frames
+    frames = the_shelves(shown("first_evicted"))
     contents = [box.body[0] for box in frames.shelves[1].steps[step]]
     assert frames.notes[step].startswith("B leaves")
     assert contents[-4:] == ["B4", "S3", "S2", "S1"]

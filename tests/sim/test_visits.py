@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from sim.errors import SimError
 from sim.request import Request, Segment
-from sim.visits import num_found, walk
+from sim.visits import Kind, num_found, walk
 
 S = (Segment("S", 8),)
 A, B, LONG = Request(0, 0.0, 12, 2, S), Request(1, 0.0, 11, 2, S), Request(2, 0.0, 24, 1)
-ALONE = [("comes", 0), ("answers", 0), ("leaves", 0)]
+KINDS: tuple[Kind, ...] = ("comes", "answers", "leaves")
+ALONE = [(kind, 0) for kind in KINDS]
 
 
 def after(*order, num_blocks=8):
@@ -44,7 +45,7 @@ def test_an_answer_that_fills_its_block_takes_another():
 
 
 def test_the_tail_is_evicted_before_its_beginning():
-    order = [*ALONE, ("comes", 2)]
+    order: list[tuple[Kind, int]] = [*ALONE, ("comes", 2)]
     assert after(*order, num_blocks=7).evicted == ((0, 2), ("S", 1))
     back = walk((A, B, LONG), [*order, ("leaves", 2), ("comes", 1)], 7, 4)
     assert num_found(back, 1) == 1
@@ -58,7 +59,7 @@ def test_whoever_does_not_fit_is_an_error_that_names_them():
 
 @given(st.integers(8, 14), st.permutations([0, 1, 2]))
 def test_a_block_is_in_the_queue_exactly_while_nobody_uses_it(num_blocks, who):
-    order = [(kind, one) for one in who for kind in ("comes", "answers", "leaves")]
+    order = [(kind, one) for one in who for kind in KINDS]
     before = tuple(range(1, num_blocks + 1))
     for move in walk((A, B, LONG), order, num_blocks, 4):
         assert sorted(move.queue) == sorted(block.id for block in move.blocks if not block.users)

@@ -279,7 +279,7 @@ def said(request):
 
 
 def test_each_turn_of_a_chat_repeats_what_was_said_and_adds_a_question():
-    last = {}
+    last: dict[str, list[str]] = {}
     for request in Chats(200, 4, 5, 100, 10, 30, seed=1).requests():
         talk = said(request)[1].rpartition("-")[0]
         turn = len(request.prefix) - 2
