@@ -128,13 +128,21 @@ class Watch:
     """Writes down what a page must not do."""
 
     def __init__(self, page: Page, origin: str):
-        self.origin = origin
+        self.page, self.origin = page, origin
         self.seen: list[str] = []
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.seen.append(f"page error: {error}"))
-        page.on("response", self._response)
-        page.on("request", lambda request: self._address(request.url))
-        page.on("websocket", lambda socket: self._address(socket.url))
+        self.hears: dict[str, Callable[..., None]] = {
+            "console": self._console,
+            "pageerror": lambda error: self.seen.append(f"page error: {error}"),
+            "response": self._response,
+            "request": lambda request: self._address(request.url),
+            "websocket": lambda socket: self._address(socket.url),
+        }
+        for event, hear in self.hears.items():
+            page.on(event, hear)  # type: ignore[call-overload]
+
+    def end(self) -> None:
+        for event, hear in self.hears.items():
+            self.page.remove_listener(event, hear)
 
     def _console(self, message: ConsoleMessage) -> None:
         # A failed load is judged by its response, where the address is known for certain.
@@ -160,10 +168,13 @@ def _new_context(browser: Browser, server: Server, language: str, **options) -> 
 
 
 @pytest.fixture(scope="session")
-def warm_contexts(server: Server, browser: Browser) -> Iterator[dict[str, BrowserContext]]:
-    """One context per language with Streamlit's scripts in its cache: visits take 1 s, not 3."""
+def warm_tabs(server: Server, browser: Browser) -> Iterator[dict[str, list[Page]]]:
+    """Tabs per language that a test may take and give back.
+
+    They have Streamlit's scripts compiled: a visit costs 1 s of computing, and 6 s in a new tab.
+    """
     contexts = {language: _new_context(browser, server, language) for language in LOCALES}
-    yield contexts
+    yield {language: [context.new_page()] for language, context in contexts.items()}
     for context in contexts.values():
         context.close()
 
@@ -172,19 +183,20 @@ def warm_contexts(server: Server, browser: Browser) -> Iterator[dict[str, Browse
 def new_page(
     server: Server,
     browser: Browser,
-    warm_contexts: dict[str, BrowserContext],
+    warm_tabs: dict[str, list[Page]],
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> Iterator[NewPage]:
     """Opens pages: `new_page(language="zh", theme="light", viewport=(1280, 720))`.
 
     `language` is the browser's.  Each page is a reader of its own with nothing in store;
-    `warm=True` saves two seconds by sharing cache and local storage with other tests.  Further
-    keyword arguments go to playwright's `new_context`, as in `reduced_motion="reduce"`.  A test
-    that provokes a fault on purpose takes it out of `page.watch.seen`.
+    `warm=True` saves seconds by using a tab that other tests have used, with its local storage.
+    Further keyword arguments go to playwright's `new_context`, as in `reduced_motion="reduce"`.  A
+    test that provokes a fault on purpose takes it out of `page.watch.seen`.
     """
     said_before = server.log.stat().st_size
     opened: list[tuple[Page, Watch]] = []
+    taken: list[tuple[str, Page]] = []
     own_contexts: list[BrowserContext] = []
 
     def open_one(
@@ -194,12 +206,13 @@ def new_page(
         warm: bool = False,
         **options,
     ) -> Page:
-        if warm:
-            context = warm_contexts[language]
+        if warm and warm_tabs[language]:
+            page = warm_tabs[language].pop()
+            taken.append((language, page))
         else:
             context = _new_context(browser, server, language, **options)
             own_contexts.append(context)
-        page = context.new_page()
+            page = context.new_page()
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
         watch = Watch(page, urlsplit(server.url).netloc)
@@ -213,8 +226,11 @@ def new_page(
     said = server.log.read_bytes()[said_before:].decode(errors="replace")
     if failed:
         _show(request.node, opened, said, tmp_path)
-    for page, _ in opened:
-        page.close()
+    for page, watch in opened:
+        watch.end()
+        page.goto("about:blank")
+    for language, page in taken:
+        warm_tabs[language].append(page)
     for context in own_contexts:
         context.close()
     seen = [entry for _, watch in opened for entry in watch.seen]

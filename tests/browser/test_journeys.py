@@ -428,7 +428,7 @@ def test_fast_hands_lose_nothing(new_page):
 
 
 def test_a_slow_network_undoes_no_move(new_page):
-    page = new_page("en", warm=True)
+    page = new_page("en")
     line = SlowLine()
     page.route_web_socket("**/_stcore/stream", line.connect)
     helpers.visit(page, "/batching", part="sandbox")

@@ -194,7 +194,7 @@ def test_a_hand_that_comes_back_to_where_it_began_has_changed_nothing(simulator)
 
 
 def test_one_request_is_on_its_way_and_of_those_that_wait_the_newest_wins(new_page):
-    page = new_page("en", warm=True)
+    page = new_page("en")
     line = Line(page)
     helpers.visit(page, "/simulator", part="explore")
     cards = shown(page, CARDS)
@@ -211,7 +211,7 @@ def test_one_request_is_on_its_way_and_of_those_that_wait_the_newest_wins(new_pa
 
 
 def test_what_the_browser_says_before_it_knows_the_new_address_takes_no_move_back(new_page):
-    page = new_page("en", warm=True)
+    page = new_page("en")
     line = Line(page)
     helpers.visit(page, "/simulator", part="explore")
     line.hold_up()
@@ -224,7 +224,7 @@ def test_what_the_browser_says_before_it_knows_the_new_address_takes_no_move_bac
 
 
 def test_a_request_without_an_answer_is_said_again_after_a_second(new_page):
-    page = new_page("en", warm=True)
+    page = new_page("en")
     line = Line(page)
     helpers.visit(page, "/simulator", part="explore")
     cards = shown(page, CARDS)
