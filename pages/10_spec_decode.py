@@ -185,10 +185,16 @@ def measured() -> None:
     shares = {name: speculation.mean_acceptance(each, temperature) for name, each in texts.items()}
     rounds = speculation.rounds(text, ASKED, temperature, SEED)
     tally, cost = tally_of(rounds), speculation.draft_cost()
+    a = shares[tr("你的文字", "your text")]
+    formula = expected_tokens(a, ASKED)
     chapter.cards(
         [
-            Card(tr("你的文字：a", "Your text: a"), percent(shares[tr("你的文字", "your text")])),
-            Card(tr("每轮的 token", "Tokens per round"), significant(tally.tokens_per_round)),
+            Card(tr("你的文字：a", "Your text: a"), percent(a)),
+            Card(
+                tr("每轮的 token", "Tokens per round"),
+                significant(tally.tokens_per_round),
+                tr(f"公式：{significant(formula)}", f"by formula {significant(formula)}"),
+            ),
             Card(tr("draft 的代价 c", "Cost of the draft, c"), significant(cost)),
             Card(tr("加速比", "Speed-up"), f"{significant(tally.speedup(cost))}×"),
         ]
@@ -215,6 +221,8 @@ def measured() -> None:
         code=percent(shares[names["code"]]),
         cost=significant(cost),
         gain=significant(tally.speedup(cost)),
+        formula=significant(formula),
+        tokens=significant(tally.tokens_per_round),
     )
     chapter.say("measured_paper")
 

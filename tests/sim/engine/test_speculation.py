@@ -107,6 +107,7 @@ def test_the_lot_depends_on_seed_and_request_and_not_on_who_else_is_there():
     )
     other = run_by_steps(setup_of(request(3, 9, 40), seed=1))
     assert gaps(alone, 0) == gaps(crowd, 3) != gaps(other, 0)
+    assert gaps(crowd, 3) != gaps(crowd, 4)
 
 
 def test_proposals_take_budget_and_kv_slots():
@@ -133,6 +134,14 @@ def test_a_full_pool_preempts_who_came_last_and_their_proposals_are_forgotten():
     run = run_by_steps(setup)
     assert run.num_preemptions > 0
     assert run.num_tokens.tolist() == [30, 30]
+
+
+def test_who_gives_way_forgets_the_proposals():
+    """Else the last chunk of the second prefill would check them."""
+    sequence = Sequence(request(0, 6, 9))
+    sequence.num_draft_tokens = 3
+    sequence.preempt()
+    assert sequence.num_draft_tokens == 0
 
 
 def test_a_block_that_only_proposals_fill_cannot_be_found():
