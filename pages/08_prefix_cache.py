@@ -457,9 +457,9 @@ def behind_a_router() -> None:
     with chapter.waiting(tr("正在模拟这些副本……", "Simulating the replicas ...")):
         fleets = {
             name: {size: runs.fleet(setup, size, name) for size, setup in setups.items()}
-            for name in RULES
+            for name in DRAWN_RULES
         }
-    now = fleets[rule][number]
+        now = runs.fleet(setups[number], number, rule)
     chapter.cards(
         [
             Card(tr("命中率", "Hit rate"), percent(now.hit_rate)),
