@@ -12,7 +12,7 @@ from sim.kv import Paged, sizes
 from sim.sampling import Sampling
 from ui import lesson, model_pictures, pipeline, predict, runs, tiny_model
 from ui.lesson import Card, tr
-from ui.numbers import count, memory, percent, significant
+from ui.numbers import count, memory, percent, plain, significant
 
 MODEL = tiny_model.target().model
 OUTPUTS = (1, 2, 4, 8, 12)
@@ -26,6 +26,11 @@ SAMPLERS: dict[str, dict[str, object]] = {
     "sampler_hot": {"temperature": 2},
     "sampler_nucleus": {"temperature": 1, "top_p": 0.5},
     "sampler_few": {"temperature": 2, "top_k": 2},
+}
+SCRIPTS: dict[str, dict[str, object]] = {
+    "bytes_plain": {"text": "The queue is short.", "came": 4},
+    "bytes_rare": {"text": "龘是一个字", "came": 2},
+    "bytes_arabic": {"text": "مرحبا", "came": 3},
 }
 SAME_STEPS = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=1 / 64)
 POOL = Paged(num_blocks=65)
@@ -118,6 +123,15 @@ def prefill() -> None:
         heads=MODEL.kv_heads,
         per_token=memory(MODEL.kv_bytes_per_token),
     )
+    chapter.explain(
+        "prefill_formula",
+        layers=MODEL.layers,
+        heads=MODEL.kv_heads,
+        dim=MODEL.head_dim,
+        element=plain(MODEL.kv_element_bytes),
+        per_token=memory(MODEL.kv_bytes_per_token),
+        rows=count(size),
+    )
     chapter.prove("cached", text)
     chapter.prove("paged", text)
 
@@ -148,6 +162,9 @@ def sampler() -> None:
     )
     chapter.leaves_out("sampler_leaves_out")
     chapter.say("sampler_result", left=count(one.num_left), most=percent(one.most_probable))
+    chapter.explain(
+        "sampler_formula", temperature=plain(temperature), most=percent(one.most_probable)
+    )
     chapter.presets(SAMPLERS)
     chapter.say("sampler_order")
 
@@ -179,6 +196,7 @@ def half_a_character() -> None:
     )
     chapter.leaves_out("bytes_leaves_out")
     chapter.say("bytes_result", tokens=count(here.num_tokens), waits=count(here.num_held_up))
+    chapter.presets(SCRIPTS)
     chapter.say("bytes_why")
 
 

@@ -34,8 +34,9 @@ def slide(
     is_whole = kind is int
     low, high, start = kind(low), kind(high), kind(start)
     widget = state.bind(key, start, on_scale(low, high, start, step))
-    if not low <= st.session_state[widget] <= high:  # the scale changed under it
+    if state.kept(f"{key}-scale", (low, high)) != (low, high):  # which makes it a new widget
         st.session_state[widget] = kind(_clamped(st.session_state[widget], low, high))
+    state.keep(f"{key}-scale", (low, high))
     value = st.slider(
         label,
         low,

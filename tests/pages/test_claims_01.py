@@ -251,6 +251,29 @@ def test_the_starting_state_shows_a_byte_that_waits():
     assert values(CHAPTER.play("bytes"))[-1] == "1"
 
 
+def preset(name):
+    values = PAGE["SCRIPTS"][name]
+    came = model_pictures.arrivals(values["text"])
+    return came, model_pictures.so_far(came, values["came"])
+
+
+def test_common_english_never_waits():
+    came, _ = preset("bytes_plain")
+    assert not any(one.waiting for one in came)
+
+
+def test_a_rare_character_is_several_tokens_and_the_screen_is_empty_before_the_last():
+    came, here = preset("bytes_rare")
+    assert here.num_tokens == PAGE["SCRIPTS"]["bytes_rare"]["came"]
+    assert here.num_characters == 0 < here.num_waiting
+    assert came[here.num_tokens].text == "龘"
+
+
+def test_tokens_of_a_script_from_right_to_left_come_in_the_order_of_reading():
+    came, _ = preset("bytes_arabic")
+    assert "".join(one.text for one in came) == "مرحبا"
+
+
 @every_text
 def test_the_picture_of_bytes_stands_at_every_place_of_its_slider(text):
     came = model_pictures.arrivals(text)

@@ -124,3 +124,64 @@ def test_few_short_options_stand_side_by_side_and_many_in_a_list():
     app = opened()
     assert [group.label for group in app.button_group] == ["种类"]
     assert [box.label for box in app.selectbox] == ["很多"]
+
+
+def own_words():
+    import streamlit as st
+
+    from ui import controls, state
+
+    state.open_page("page")
+    text, letters = controls.line("text", "Text", "start")
+    most = controls.slide("most", "Most", 0, max(1, len(text)), 1)
+    st.text(repr([text, letters, most]))
+    state.write()
+
+
+def typed(app, text):
+    app.text_input[0].set_value(text).run()
+    return values(app)
+
+
+def with_own_words(**query):
+    app = AppTest.from_function(own_words)
+    app.query_params = query
+    return app.run()
+
+
+def test_a_line_of_one_s_own_is_in_the_address_and_comes_back():
+    app = with_own_words()
+    assert values(app)[0] == "start"
+    assert typed(app, "猫 & <b>")[:2] == ["猫 & <b>", 7]
+    assert address(app) == {"text": "猫 & <b>"}
+    assert values(with_own_words(text="猫 & <b>"))[0] == "猫 & <b>"
+
+
+def test_an_empty_line_stays_empty():
+    app = with_own_words()
+    assert typed(app, "")[:2] == ["", 0]
+    assert typed(app, "start")[0] == "start"
+    assert address(app) == {}
+
+
+def test_of_a_long_line_the_beginning_stays_and_its_length_is_told_once():
+    app = with_own_words()
+    assert typed(app, "x" * 5_000)[:2] == ["x" * 160, 5_000]
+    assert address(app) == {"text": "x" * 160}
+    assert typed(app, "y")[:2] == ["y", 1]
+
+
+def test_what_no_line_can_hold_becomes_a_space():
+    from ui import controls
+
+    assert controls.writable("a\x00b\nc\u2028d\ud800e") == "a b c d e"
+    assert typed(with_own_words(), "a\x00b\tc")[0] == "a b c"
+
+
+def test_a_slider_whose_scale_changes_under_it_stays_or_goes_to_its_end():
+    app = with_own_words()
+    typed(app, "a long line")
+    app.slider[0].set_value(7).run()
+    assert typed(app, "an even longer line")[2] == 7
+    assert typed(app, "abc")[2] == 3
+    assert typed(app, "")[2] == 1
