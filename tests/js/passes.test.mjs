@@ -84,6 +84,13 @@ test("everything stands within the picture, whatever its width", () => {
   }
 });
 
+test("rows get thin before they get lost, and never higher than a line of text", () => {
+  const heightIn = (room) => passes.layout(frames, { width: 600, room, size: 13, widthOf });
+  assert.ok(heightIn(80).height <= 81);
+  assert.ok(heightIn(80).cell > 0);
+  assert.ok(heightIn(2000).cell <= 13 * 1.25);
+});
+
 test("the pointer is told what a column is", () => {
   const y = place.top + 5;
   const at = (x) => passes.spotAt(place, frames, moment(1), x, y)?.text;
