@@ -103,6 +103,14 @@ CACHE_SLOTS = tuple(range(630, 841, 10))
 TIGHT_SLOTS, ROOMY_SLOTS = 660, 840
 
 PROBE = tenants.Probe()
+PROBE_NAMES = {
+    0: tr("租户 1", "tenant 1"),
+    1: tr("租户 2", "tenant 2"),
+    2: tr("试文档 1", "document 1?"),
+    3: tr("试文档 2", "document 2?"),
+    4: tr("试文档 3", "document 3?"),
+    5: tr("试文档 4", "document 4?"),
+}
 SALTS = {
     "none": tr("不加", "None"),
     "tenant": tr("每租户一个", "One a tenant"),
@@ -419,7 +427,7 @@ def neighbours() -> None:
         ]
     )
     chapter.draw(
-        prefix.computed_and_reused(runs.run(setups[salt]), large=chapter.large),
+        prefix.computed_and_reused(runs.run(setups[salt]), PROBE_NAMES, large=chapter.large),
         "probes",
         alt=tr(
             "每个请求一条：命中的一段、要算的一段和 TTFT；不加盐时 E 明显更快",

@@ -20,12 +20,17 @@ from ui.numbers import seconds
 ROOM_FOR_TTFT = 1.3  # times the longest prompt
 
 
-def computed_and_reused(run: Run, large: bool = False) -> go.Figure:
-    """A bar for each prompt: what was found in the cache, what was computed, and its TTFT."""
+def computed_and_reused(
+    run: Run, names: Mapping[int, str] | None = None, large: bool = False
+) -> go.Figure:
+    """A bar for each prompt: what was found in the cache, what was computed, and its TTFT.
+
+    `names`: what each request is called beside its letter.
+    """
     records = metrics.served(run)
     rows = [
         TimelineRow(
-            theme.request_letter(record.request.id),
+            f"{theme.request_letter(record.request.id)} {(names or {}).get(record.request.id, '')}",
             _present(
                 Span("cached", 0, record.hit_tokens),
                 Span("prefill", record.hit_tokens, record.request.prompt_tokens),
