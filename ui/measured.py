@@ -9,7 +9,8 @@ import platform
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -37,15 +38,15 @@ def here(progress: Callable[[int, int], object]) -> Results:
         SimError: `measurement_cut_short`, after MOST_SECONDS.
     """
     progress(0, measured.NUM_PIECES)
-    with _turn:
-        done = []
-        for piece in _pieces():
+    done = []
+    with _turn, closing(_pieces()) as pieces:
+        for piece in pieces:
             done.append(piece)
             progress(len(done), measured.NUM_PIECES)
     return measured.results(done)
 
 
-def _pieces() -> Iterator[Product | Pace]:
+def _pieces() -> Generator[Product | Pace, None, None]:
     """As the other process prints them; it does not outlive the reader's interest."""
     command = [sys.executable, "-m", "sim.measured", str(tiny_model.FOLDER / "target.npz")]
     with subprocess.Popen(

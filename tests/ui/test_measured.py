@@ -1,6 +1,7 @@
 """Measuring here: a process of its own answers piece by piece, and its numbers are drawn."""
 
 import math
+import subprocess
 from unittest import mock
 
 import numpy as np
@@ -36,6 +37,27 @@ def test_a_machine_that_does_not_come_to_an_end_is_given_up(monkeypatch):
     monkeypatch.setattr(measured, "MOST_SECONDS", 0.01)
     with pytest.raises(SimError, match="measurement_cut_short"):
         measured.here(lambda done, total: None)
+
+
+def test_a_reader_who_goes_on_leaves_no_process_and_no_queue_behind(monkeypatch):
+    started = []
+
+    class Noted(subprocess.Popen):
+        def __init__(self, *given, **more):
+            super().__init__(*given, **more)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+
+    def leave(done, total):
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as left:  # whose traceback still holds every name
+        measured.here(leave)
+    (process,) = started
+    assert process.poll() is not None, left
+    measured.here(lambda done, total: None)  # the next one has its turn
 
 
 def test_a_processor_has_a_name():
