@@ -36,11 +36,13 @@ MEANINGS: dict[str, Meaning] = {
     # What an engine step carries, and what CPU and GPU do meanwhile.
     "mixed": Meaning("#7a8330", "grid", "预填充 + 解码", "prefill + decode"),
     "tokenize": Meaning("#2f8a4e", "backslash", "分词", "tokenize"),
+    "prepare": Meaning("#5c8a52", "dots", "调度和准备", "schedule and prepare"),
     "launch": Meaning("#9a6a4b", "horizontal", "启动 kernel", "launch"),
     "kernel": Meaning("#7a68c8", "dashes", "执行 kernel", "kernel"),
     "sample": Meaning("#cc4b4b", "checks", "采样", "sample"),
     "detokenize": Meaning("#2a8aa8", "cross", "还原成文字", "detokenize"),
     "idle": Meaning("#8a8278", "outline", "空闲", "idle"),
+    "padding": Meaning("#86807f", "cross", "填充的行", "padding"),
     # What lies in a GPU's memory beside KV.
     "weights": Meaning("#6a70b8", "solid", "权重", "weights"),
     "overhead": Meaning("#9b7a3f", "grid", "其他开销", "overhead"),
@@ -60,7 +62,7 @@ MEANINGS: dict[str, Meaning] = {
     "bonus": Meaning("#5c76c9", "dots", "奖励", "bonus"),
     "target": Meaning("#1f78b4", "solid", "target 的概率", "the target's probability"),
     # What becomes of a node in the radix tree.
-    "locked": Meaning("#5d7285", "solid", "锁住", "locked"),
+    "locked": Meaning("#5d7285", "horizontal", "锁住", "locked"),
     "evictable": Meaning("#83806a", "outline", "可淘汰", "evictable"),
     "evicted": Meaning("#b3544a", "vertical", "刚被淘汰", "just evicted"),
     "missing": Meaning("#8b7f76", "none", "还要算的", "still to compute"),

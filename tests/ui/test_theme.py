@@ -31,10 +31,10 @@ REQUEST = ("queue", "tokenize", "prefill", "decode", "mixed", "sample", "detoken
 MEMORY = ("weights", "overhead", "stored", "free", "left_alone")
 TAPE = ("given", "proposed", "accepted", "rejected", "corrected", "bonus")
 TREE = ("cached", "prefill", "decode", "missing", "locked", "evictable", "evicted")
-PROCESSOR = ("tokenize", "launch", "kernel", "sample", "detokenize", "idle")
+PROCESSOR = ("tokenize", "prepare", "launch", "kernel", "sample", "detokenize", "idle")
 
 
-@pytest.mark.parametrize("states", [SLOT, REQUEST, PROCESSOR, MEMORY, TAPE])
+@pytest.mark.parametrize("states", [SLOT, REQUEST, PROCESSOR, MEMORY, TAPE, TREE])
 def test_states_that_stand_in_one_picture_have_patterns_of_their_own(states):
     patterns = [theme.MEANINGS[name].pattern for name in states]
     assert len(set(patterns)) == len(patterns)
