@@ -154,7 +154,7 @@ def roofline() -> None:
     }
     chapter.cards(
         [
-            Card(name, significant(part.intensity), limit(part.memory_bound))
+            Card(name, f"{significant(part.intensity)} FLOP/B", limit(part.memory_bound))
             for name, part in parts.items()
         ]
     )
