@@ -17,6 +17,7 @@ Reading order; imports point up this list, never back:
     cost         how long a step takes
     phases       prefill and decode: two shapes of work, and where the bottleneck changes
     launches     how a step reaches the GPU: kernel by kernel, as a graph, prepared ahead
+    formats      the same model in fewer bytes: memory, decoding, prefill
     engine       the loop: schedule, time, advance
     slots        who sits in which slot, step by step
     growth       whose KV lies on the GPU, step by step
@@ -42,6 +43,8 @@ A real model, small enough for numpy:
     measured     how fast the machine at hand computes both phases
     speculative  a small model proposes, the large one checks
     acceptance   what speculation is worth, by formula, by lot and under load
+    quantization  a scale, a grid of levels, and what is lost on the way back
+    fidelity     how close a model with rounded weights stays to the original
     pipeline     one text through every station: tokens, steps, logits, text; with its times
     proofs       the tricks of serving change nothing, on any text
 """
