@@ -121,15 +121,22 @@ test("the pass of the target is one bracket below all proposals", () => {
 });
 
 test("bars never leave their row, and the picture fits its room", () => {
-  for (const room of [230, 300, 400]) {
+  for (const room of [140, 165, 230, 300, 400]) {
     const layout = place(room);
-    assert.ok(layout.height <= Math.max(room, 231), `${layout.height} in ${room}`);
+    assert.ok(layout.height <= room, `${layout.height} in ${room}`);
     const bars = paint(at([0, REJECT, 1]), layout).areas("#1f78b4").concat(paint(at([0, REJECT, 1]), layout).areas("fill of target"));
     assert.ok(bars.length);
     for (const [, y, , height] of bars) {
       assert.ok(y >= layout.bars - 1 && y + height <= layout.bars + layout.rowHeight + 1);
     }
   }
+});
+
+test("where room is short the text goes first, then the row of the residual", () => {
+  const forms = [400, 200, 160, 150].map((room) => [place(room).lines, place(room).numRows]);
+  assert.deepEqual(forms, [[2, 3], [1, 3], [0, 3], [0, 2]]);
+  const texts = paint(at([0, REJECT, 1]), place(150)).texts();
+  assert.ok(!texts.includes("text") && !texts.includes("residual") && texts.includes("q"));
 });
 
 test("a long text takes new lines, of which the last ones are seen", () => {

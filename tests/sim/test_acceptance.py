@@ -150,5 +150,6 @@ def test_the_first_batch_that_loses_is_the_first():
 
 def test_a_verification_is_costed_as_the_rows_that_the_engine_would_schedule():
     load = UnderLoad(H100, context=300, num_proposed=4, draft_cost=0)
-    rows = Load.of_rows([5] * 7, [304] * 7, num_sampled=35)
-    assert load.verify_seconds(7) == pytest.approx(H100.step_time(rows).seconds)
+    for batch in (7, 300):  # memory-bound, and compute-bound
+        rows = Load.of_rows([5] * batch, [304] * batch, num_sampled=5 * batch)
+        assert load.verify_seconds(batch) == pytest.approx(H100.step_time(rows).seconds)

@@ -57,6 +57,7 @@ def test_bars_are_the_two_models_probabilities_and_together_all_of_them():
     rounds, frames = told()
     for one, shown in zip(rounds, frames.rounds, strict=True):
         for place, bars in enumerate(shown.places):
+            assert len(bars) == speculation.NUM_BARS + 1
             assert sum(bar.p for bar in bars) == pytest.approx(1)
             names = [bar.token for bar in bars]
             wanted = {*shown.proposed[place : place + 1]}

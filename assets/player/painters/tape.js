@@ -14,12 +14,16 @@ const REJECT = 3;
 const CORRECT = 4;
 const BONUS = 5;
 
-const LINES = 2; // of text
+const FORMS = [ // lines of text, rows of bars, least height of a bar: the first that fits its room
+  { lines: 2, numRows: 3, least: 16 },
+  { lines: 1, numRows: 3, least: 12 },
+  { lines: 0, numRows: 3, least: 12 },
+  { lines: 0, numRows: 2, least: 4 },
+];
 const GAP = 3; // px between two cells
 const AIR = 6; // px left and right of a token in its cell
 const LARGEST_COLUMN = 8; // times the size of text
 const LARGEST_BARS = 84; // px, the height of one row of bars
-const LEAST_BARS = 16;
 const DASHES = [4, 3];
 
 export function decode({ picture, texts, times }, { numSteps, states, numbers }) {
@@ -96,19 +100,20 @@ export function layout(frames, { width, room, size, widthOf }) {
   const cell = Math.round(size * 1.75);
   const letters = Math.round(size * 1.3);
   const label = Math.round(size * 1.7);
-  const place = (lines) => {
+  const number = Math.round(size * 1.3); // the number above a bar
+  const places = FORMS.map(({ lines, numRows, least }) => {
     const text = 2;
-    const proposals = text + lines * (cell + GAP) + letters + 4;
-    const bars = proposals + cell + Math.round(size * 1.1);
-    return { lines, text, proposals, bars, rowHeight: Math.floor((room - bars - label) / 3) };
-  };
-  const roomy = place(LINES);
-  const tight = roomy.rowHeight < size * 1.3 + LEAST_BARS ? place(1) : roomy;
-  const most = size * 1.3 + LARGEST_BARS;
-  const rowHeight = Math.round(Math.min(Math.max(tight.rowHeight, size * 1.3 + LEAST_BARS), most));
-  const height = tight.bars + 3 * rowHeight + label;
+    const proposals = text + lines * (cell + GAP) + letters + (lines ? 4 : 0);
+    const bars = proposals + cell + Math.round(size * (lines ? 1.1 : 0.5));
+    const fits = Math.floor((room - bars - label) / numRows);
+    return { lines, numRows, text, proposals, bars, fits, least: number + least };
+  });
+  const form = places.find(({ fits, least }) => fits >= least) ?? places.at(-1);
+  const rowHeight = Math.min(Math.max(form.fits, form.least), number + LARGEST_BARS);
+  const height = form.bars + form.numRows * rowHeight + label;
   const rows = flow(frames.tokens, right - left, widthOf);
-  return { ...tight, width, height, left, right, size, cell, letters, label, rowHeight, rows, widthOf, scrub: { from: left, span: right - left } };
+  const scrub = { from: left, span: right - left };
+  return { ...form, width, height, left, right, size, cell, letters, label, rowHeight, rows, scrub };
 }
 
 // Which token stands in which line, and where: [{ line, x, width }].
@@ -189,6 +194,7 @@ function paintName(c, name, middle, place, look) {
 
 function paintText(c, frames, step, place, look) {
   const { rounds, moments, tokens, words } = frames;
+  if (!place.lines) return;
   const count = rounds[moments[step][0]].start;
   const last = place.rows[count - 1].line;
   const first = Math.max(0, last - place.lines + 1); // older lines are rolled up
@@ -310,7 +316,7 @@ function paintBars(c, frames, step, place, look) {
     [words.row_residual, shown.showsResidual && residualOf, look.states[stateOf.corrected], ""],
   ];
   const high = Math.max(...shown.bars.flatMap(({ p, q }) => [shown.knowsP ? p : 0, shown.hasQ ? q : 0]), 0.01);
-  rows.forEach(([name, valueOf, state, otherwise], row) => {
+  rows.slice(0, place.numRows).forEach(([name, valueOf, state, otherwise], row) => {
     const bottom = place.bars + (row + 1) * place.rowHeight - 1;
     paintName(c, name, bottom - place.size * 0.7, place, look);
     c.fillStyle = look.faint;
