@@ -322,6 +322,7 @@ class Player {
   }
 
   fitAgain() {
+    if (!this.clock.views.includes(this)) return; // unmounted meanwhile
     if (this.root.isConnected && Math.abs(roomFor(this.clock) - this.clock.room) > 1) this.fit();
   }
 
