@@ -184,7 +184,11 @@ def roofline(
             tr("解码：整步", "decode: whole step"),
         ),
         Mark(
-            now.weights, "weights", "triangle-up", "top left", tr("解码：权重", "decode: weights")
+            now.weights,
+            "weights",
+            "triangle-up",
+            "top left" if now.weights.memory_bound else "top center",
+            tr("解码：权重", "decode: weights"),
         ),
         Mark(
             now.attention,
