@@ -29,8 +29,9 @@ def test_this_machine_answers_and_says_how_far_it_is():
     told = []
     done = measured.here(lambda *at: told.append(at))
     assert told == [(at, NUM_PIECES) for at in range(NUM_PIECES + 1)]
-    for piece in (*done.products, done.prefill, done.alone, done.together):
-        assert 0 < piece.seconds < math.inf
+    paces = (done.prefill, done.alone, done.together)
+    times = [one.seconds for one in done.products] + [pace.seconds for pace in paces]
+    assert all(0 < seconds < math.inf for seconds in times)
 
 
 def test_a_machine_that_does_not_come_to_an_end_is_given_up(monkeypatch):

@@ -41,7 +41,7 @@ def test_the_longer_of_the_two_times_is_bold():
         figure = pictures.two_times(step)
         bold = [one for one in figure.layout.annotations if one.text.startswith("<b>")]
         assert [one.y for one in bold] == [0 if step.whole.memory_bound else 1]
-        ends = {}
+        ends: dict[int, float] = {}
         for trace in figure.data:
             for row, start, length in zip(trace.y, trace.base, trace.x, strict=True):
                 ends[row] = max(ends.get(row, 0), start + length)
