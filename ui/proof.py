@@ -31,6 +31,12 @@ KEPT = 64  # proofs in memory, shared by all readers
 OTHERS = ("What is a KV cache?", "排队")  # who is in the batch beside the reader's text
 QUESTION = " 为什么？"  # asked after a beginning that is in the cache
 DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SETTINGS: dict[str, dict[str, object]] = {  # for the words of a claim
+    "paged": {"size": BLOCK_SIZE},
+    "chunked": {"size": CHUNK_TOKENS},
+    "batched": {"others": len(OTHERS)},
+    "greedy_speculation": {"tokens": 2 * NUM_TOKENS, "proposed": NUM_PROPOSED},
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ def panel(claim: str, text: str | None = None) -> None:
     if not box.open:
         return
     with box:
-        st.markdown(words.filled(claim))
+        st.markdown(words.filled(claim, **SETTINGS.get(claim, {})))
         if text is None:
             label = tr("用你自己的文字", "On a text of your own")
             text, letters = controls.line(state.TYPED, label, tiny_model.SAMPLE)

@@ -33,7 +33,7 @@ def test_the_words_of_every_claim_and_verdict_are_there_in_both_languages(claim)
     for code in LANGUAGES:
         words = prose.read(proof.__file__, code)
         assert words.section(claim).heading
-        assert words.filled(claim)
+        assert words.filled(claim, **proof.SETTINGS.get(claim, {}))
         assert words.filled(shown.verdict, **shown.numbers)
 
 
