@@ -103,13 +103,13 @@ CACHE_SLOTS = tuple(range(630, 841, 10))
 TIGHT_SLOTS, ROOMY_SLOTS = 660, 840
 
 PROBE = tenants.Probe()
-PROBE_NAMES = {
-    0: tr("租户 1", "tenant 1"),
-    1: tr("租户 2", "tenant 2"),
-    2: tr("试文档 1", "document 1?"),
-    3: tr("试文档 2", "document 2?"),
-    4: tr("试文档 3", "document 3?"),
-    5: tr("试文档 4", "document 4?"),
+PROBE_NAMES = {  # short, for a phone
+    0: tr("对方", "other"),
+    1: tr("自己", "own"),
+    2: tr("文档 1", "doc 1"),
+    3: tr("文档 2", "doc 2"),
+    4: tr("文档 3", "doc 3"),
+    5: tr("文档 4", "doc 4"),
 }
 SALTS = {
     "none": tr("不加", "None"),

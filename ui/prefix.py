@@ -18,6 +18,7 @@ from ui.language import tr
 from ui.numbers import seconds
 
 ROOM_FOR_TTFT = 1.3  # times the longest prompt
+ROOM_BESIDE_NAMES = 1.65  # as names take theirs on a phone
 
 
 def computed_and_reused(
@@ -42,7 +43,8 @@ def computed_and_reused(
         rows, tr("提示词的 token", "tokens of the prompt"), large=large, height=250
     )
     longest = max(record.request.prompt_tokens for record in records)
-    figure.update_xaxes(range=[0, ROOM_FOR_TTFT * longest])
+    room = ROOM_BESIDE_NAMES if names else ROOM_FOR_TTFT
+    figure.update_xaxes(range=[0, room * longest])
     for row, record in enumerate(records):
         end, ttft = record.request.prompt_tokens, seconds(metrics.ttft(record))
         _write(figure, end, row, f"TTFT <b>{ttft}</b>", large)
