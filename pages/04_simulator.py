@@ -593,11 +593,11 @@ def choose_server() -> Server:
         tensor_parallel=int(degree),
         memory_utilization=share,
     )
+    launched = choose_launches(roofline)
     machine = "calibrated" if roofline.calibrated else "uncalibrated"
-    clock = choose_launches(roofline)
-    if clock != roofline:
+    if isinstance(launched, Eager):
         machine = "eager"
-    return Server(policy, memory, clock, schedule, machine, share, speculation)
+    return Server(policy, memory, launched, schedule, machine, share, speculation)
 
 
 def choose_policy() -> tuple[scheduler.Policy, str]:

@@ -43,6 +43,14 @@ def seconds(value: float) -> str:
     return f"{significant(value * 1000)} ms" if 0 < value < 0.9995 else f"{significant(value)} s"
 
 
+def microseconds(value: float) -> str:
+    """For what is far below a millisecond: 2e-05 -> "20 µs"; from 1 ms on as `seconds`."""
+    if value >= 0.9995e-3:
+        return seconds(value)
+    text = significant(value * 1e6)
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} µs"
+
+
 def steps(value: float, tick_seconds: float) -> str:
     """Seconds as steps of a clock whose steps all take one tick: 0.609 -> "39 steps"."""
     number = significant(value / tick_seconds)

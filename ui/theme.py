@@ -68,6 +68,11 @@ MEANINGS: dict[str, Meaning] = {
     "missing": Meaning("#8b7f76", "none", "还要算的", "still to compute"),
     "in_use": Meaning("#56789c", "backslash", "有人在用", "in use"),
     "unseen": Meaning("#7d8494", "none", "还没查", "not looked up yet"),
+    # What becomes of a weight when it is quantized.
+    "unrounded": Meaning("#8a8f96", "outline", "舍入前", "before rounding"),
+    "rounded": Meaning("#3b78b8", "solid", "舍入后", "after rounding"),
+    "round_off": Meaning("#d2504e", "cross", "舍入误差", "rounding error"),
+    "pool": Meaning("#3f8f93", "dots", "KV 池", "KV pool"),
     # What the user has of it.
     "answer": Meaning("#9c5fb0", "solid", "看到的文字", "text on the screen"),
     "measured": Meaning("#7f7a8c", "outline", "量到的时间", "measured time"),

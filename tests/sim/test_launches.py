@@ -101,14 +101,17 @@ def test_the_formula_of_the_clock_is_off_by_less_than_a_launch_and_a_kernel(work
     assert clock <= drawn <= clock + work.launch_seconds + work.kernel_seconds
 
 
-@given(works, st.integers(1, 12))
-def test_larger_pieces_keep_the_work_and_the_launches(work, each):
-    whole = Work(work.num_kernels * each, *tuple(vars(work).values())[1:])
-    coarse = whole.coarser(each)
-    assert coarse.num_kernels == work.num_kernels
-    assert coarse.gpu_seconds == pytest.approx(whole.gpu_seconds)
-    for way in (ONE_BY_ONE, REPLAY):
-        assert coarse.launching_seconds(way) == pytest.approx(whole.launching_seconds(way))
+@given(works, st.sampled_from(WAYS), st.integers(1, 15))
+def test_larger_pieces_take_as_long_end_as_before_and_do_not_overlap(work, way, each):
+    found = launches.spans(work, way, num_steps=3)
+    pieces = launches.merged(found, each)
+    for place in (CPU, GPU):
+        length = sum(s.end_seconds - s.start_seconds for s in on(place, pieces))
+        assert length == sum(s.end_seconds - s.start_seconds for s in on(place, found))
+        assert times(place, pieces)[-1][1] == times(place, found)[-1][1]
+        for one, other in pairwise(on(place, pieces)):
+            assert one.end_seconds <= other.start_seconds
+    assert len(on(GPU, pieces)) == 3 * -(-work.num_kernels // each)
 
 
 @given(works, st.sampled_from(WAYS))

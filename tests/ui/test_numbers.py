@@ -104,3 +104,18 @@ def test_memory_is_counted_in_binary_units(num_bytes, words):
 )
 def test_flops_and_rates_are_counted_in_decimal_units(value, words):
     assert numbers.scaled(value, "FLOP") == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (20e-6, "20 µs"),
+        (4.8357e-6, "4.84 µs"),
+        (100e-6, "100 µs"),
+        (0.0, "0 µs"),
+        (0.9994e-3, "999 µs"),
+        (1.2e-3, "1.20 ms"),
+    ],
+)
+def test_far_less_than_a_millisecond_is_microseconds(value, words):
+    assert numbers.microseconds(value) == words

@@ -27,8 +27,8 @@ def command(
     graphs=True,
 ):
     model = specs.MODELS["Llama-3.1-8B"].in_format(weights, kv)
-    clock = Roofline(model, specs.GPUS["H100 SXM"], efficiency, tensor_parallel=tp)
-    clock = clock if graphs else Eager(clock)
+    roofline = Roofline(model, specs.GPUS["H100 SXM"], efficiency, tensor_parallel=tp)
+    clock = roofline if graphs else Eager(roofline)
     policy = policy or scheduler.Chunked(64, 2048)
     setup = Setup(requests, policy, memory or Paged(1000), clock, speculation=speculation)
     return serve_command.of(setup, share)
