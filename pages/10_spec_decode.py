@@ -287,6 +287,9 @@ def load() -> None:
     chapter.say("load_cure")
     chapter.presets(LOADS)
     chapter.say("load_others")
+    why = tr("为什么请求少时受带宽限制", "Why few requests are memory-bound")
+    whole = tr("在整台服务器里打开（“更多”里）", "Turn it on in a whole server (under “More”)")
+    chapter.leads({why: "02_prefill_decode", whole: "04_simulator"})
     chapter.flags()
 
 
