@@ -219,6 +219,7 @@ def test_of_the_whole_step_the_page_says_what_is_so(model, gpu):
         (spoken,) = {"step_never", "step_turns", "step_too_large"} & set(said)
         assert spoken == expected
         if spoken == "step_turns":
+            assert turn is not None
             assert turn >= phases.weights_crossover(clock)  # later than the weights alone
 
 
@@ -231,9 +232,11 @@ def test_every_further_request_of_a_long_context_makes_the_step_more_memory_boun
 
 
 def test_longer_contexts_send_the_crossing_away():
-    turns = [phases.step_crossover(CLOCK, context) for context in (64, 128, 256)]
-    assert None not in turns
-    assert turns == sorted(set(turns))
+    near, middle, far = [phases.step_crossover(CLOCK, context) for context in (64, 128, 256)]
+    assert near is not None
+    assert middle is not None
+    assert far is not None
+    assert near < middle < far
 
 
 def test_attention_waits_for_memory_even_where_the_whole_step_does_not():
