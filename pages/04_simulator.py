@@ -282,6 +282,7 @@ def curve() -> None:
         throughput=significant(here.requests_per_second),
         rate=plain(rate),
     )
+    say_rounds(setups[rate])
     if bend:
         chapter.say(
             "curve_knee",
@@ -693,6 +694,11 @@ def draw_run(setup: Setup, server: Server, kept: Setup | None = None) -> None:
         draw_timeline(setup)
         draw_load(setup)
     say_what_is_left_out(server.machine, server.schedule)
+    say_rounds(setup)
+
+
+def say_rounds(setup: Setup) -> None:
+    """What speculation did, if it is on."""
     if setup.speculation:
         rounds = runs.run(setup).rounds
         chapter.leaves_out("spec_leaves_out")
