@@ -9,7 +9,7 @@ from sim import scheduler, specs, workload
 from sim.engine import Setup
 from sim.formats import Stored
 from ui import formats as pictures
-from ui import lesson, predict, runs
+from ui import lesson, predict, rounding, runs
 from ui.lesson import Card, tr
 from ui.numbers import count, memory, percent, seconds, significant
 
@@ -30,6 +30,17 @@ SPEEDS: dict[str, dict[str, object]] = {
     "speed_crowd": {"batch": 256},
     "speed_long": {"batch": 64, "context": 1024},
     "speed_a100": {"gpu": "A100 80G SXM", "batch": 256},
+}
+
+ROWS: dict[str, dict[str, object]] = {
+    "row_outlier": {"outlier": 16, "sharing": "channel"},
+    "row_grouped": {"outlier": 16, "sharing": "group"},
+    "row_fp8": {"format": "fp8", "outlier": 16, "sharing": "tensor"},
+}
+PARAGRAPHS: dict[str, dict[str, object]] = {
+    "text_int8": {"format": "int8", "sharing": "channel"},
+    "text_outlier": {"outlier": 16, "sharing": "tensor"},
+    "text_grouped": {"outlier": 16, "sharing": "group"},
 }
 
 RATES = (2, 6, 9, 12, 16)
@@ -194,6 +205,121 @@ def speed() -> None:
     chapter.flags()
 
 
+def choose_rounding() -> tuple[str, str, int]:
+    """Format, who shares a scale, how large one input is made."""
+    formats = {name: name for name in rounding.FORMATS}
+    grid = chapter.choose("format", tr("格式", "Format"), formats, start="int4")
+    label = tr("一个缩放系数管", "One scale per")
+    names = rounding.granularity_names()
+    granularity = chapter.choose("sharing", label, names, start="tensor")
+    label = tr("离群输入放大", "Outlier, times")
+    outlier = int(chapter.pick("outlier", label, rounding.OUTLIERS, start=1, live=True))
+    return grid, granularity, outlier
+
+
+@chapter.act("round", tr("真的舍入", "Really rounding"))
+def round_weights() -> None:
+    chapter.say("round")
+    grid, _, outlier = chosen = choose_rounding()
+    done = rounding.matrix(*chosen)
+    bits = significant(done.bits_per_weight)
+    chapter.cards(
+        [
+            Card(
+                tr("每个权重", "Per weight"),
+                tr(f"{bits} 位", f"{bits} bits"),
+                tr("含缩放系数", "with scales"),
+            ),
+            Card(tr("误差", "Error"), percent(done.relative_error), tr("整个矩阵", "whole matrix")),
+            Card(tr("变成 0 的", "Turned to 0"), percent(done.zeroed_share)),
+        ]
+    )
+    alt = tr(
+        "一个通道的权重是一根根竖条；一步步出现级别的横线，权重走到最近的一条上",
+        "Weights of a channel as bars; levels appear as lines, every weight goes to the nearest",
+    )
+    chapter.play(rounding.as_steps(*chosen, alt), "rounding")
+    chapter.draw(
+        rounding.histogram(*chosen, large=chapter.large),
+        "histogram",
+        alt=tr(
+            "整个矩阵的权重分布：舍入前是一口钟，舍入后只剩几根柱子",
+            "How the weights of the matrix are spread: a bell before, a few pillars after",
+        ),
+    )
+    chapter.leaves_out("round_leaves_out")
+    shared = {name: rounding.matrix(grid, name, outlier) for name in rounding.GRANULARITIES}
+    chapter.say(
+        "round_result",
+        format=grid,
+        outlier=outlier,
+        tensor=percent(shared["tensor"].relative_error),
+        channel=percent(shared["channel"].relative_error),
+        group=percent(shared["group"].relative_error),
+        bits=significant(shared["group"].bits_per_weight),
+        size=rounding.GROUP_SIZE,
+    )
+    chapter.presets(ROWS)
+    chapter.explain("round_formula", size=rounding.GROUP_SIZE)
+
+
+@chapter.act("text", tr("文字损失了什么", "What the text loses"))
+def text() -> None:
+    chapter.say("text")
+    grid, sharing, outlier = chosen = choose_rounding()
+    prompt = chapter.write(tr("让它接着写", "Let it go on from"), rounding.START)
+    after = rounding.judged(*chosen)
+    before = rounding.original_loss()
+    chapter.cards(
+        [
+            Card(
+                tr("损失", "Loss"),
+                significant(after.loss),
+                tr("原来 ", "before ") + significant(before),
+            ),
+            Card(
+                tr("变化", "Change"),
+                rounding.with_error(after),
+                tr("± 标准误差", "± standard error"),
+            ),
+            Card(tr("首选相同", "Same top token"), percent(after.agreement)),
+        ]
+    )
+    chapter.draw(
+        rounding.losses(outlier, (grid, sharing), large=chapter.large),
+        "losses",
+        alt=tr(
+            "九行：每种格式和粒度让损失增加多少，右边是首选 token 相同的比例",
+            "Nine rows: by how much the loss grows, and how often the top token stays the same",
+        ),
+    )
+    chapter.draw(
+        rounding.two_texts(prompt, *chosen, large=chapter.large),
+        "texts",
+        alt=tr(
+            "原模型和量化后的模型各写几个 token，不同的加了粗框",
+            "A few tokens by the original and by the quantized model; those that differ are framed",
+        ),
+    )
+    chapter.leaves_out("text_leaves_out", places=count(rounding.num_places()))
+    finest, coarse = (rounding.judged("int4", name, outlier) for name in ("group", "tensor"))
+    int8 = rounding.judged("int8", "channel", outlier)
+    chapter.say(
+        "text_result",
+        outlier=outlier,
+        coarse=rounding.with_error(coarse),
+        coarse_same=percent(coarse.agreement),
+        finest=rounding.with_error(finest),
+        finest_same=percent(finest.agreement),
+        int8=rounding.with_error(int8),
+        int8_same=percent(int8.agreement),
+    )
+    section = "text_noticed" if after.is_noticeable else "text_noise"
+    chapter.say(section, format=grid, change=rounding.with_error(after))
+    chapter.presets(PARAGRAPHS)
+    chapter.say("beyond")
+
+
 @chapter.act("load", tr("顶着负载", "Under load"), deeper=True)
 def load() -> None:
     chapter.say("load", prompt=LOAD_PROMPT, output=LOAD_OUTPUT, gpu=GPU, model=MODEL)
@@ -259,6 +385,12 @@ def load() -> None:
         tpot_after=seconds(after.tpot.p50),
     )
     chapter.presets(LOADS)
+
+
+@chapter.act("check", tr("自测", "Self-check"))
+def check() -> None:
+    chapter.say("check")
+    chapter.quiz()
 
 
 chapter.show()

@@ -54,7 +54,7 @@ def divided(rows: Mapping[str, Stored], chosen: Stored, large: bool = False) -> 
     for number, (row, one) in enumerate(zip(bars, rows.values(), strict=True)):
         for span in row.spans:
             words = f"{span.end - span.start:.3g}"
-            if span.state == "stored":
+            if span.state == "pool":
                 words = tr(f"{count(one.pool_tokens)} token", f"{count(one.pool_tokens)} tokens")
             elif span.state != "weights" or span.end - span.start < NAMED_SHARE * longest:
                 continue
@@ -73,7 +73,7 @@ def _spans(one: Stored) -> list[Span]:
     return [
         Span("weights", 0, weights),
         Span("overhead", weights, first),
-        Span("stored", first, end),
+        Span("pool", first, end),
         Span("left_alone", end, whole),
     ]
 

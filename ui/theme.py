@@ -61,6 +61,10 @@ MEANINGS: dict[str, Meaning] = {
     "corrected": Meaning("#a457b5", "diagonal", "改正", "correction"),
     "bonus": Meaning("#5c76c9", "dots", "奖励", "bonus"),
     "target": Meaning("#1f78b4", "solid", "target 的概率", "the target's probability"),
+    # A token that an automaton watches.
+    "drawn": Meaning("#2d7f9d", "solid", "模型写的", "drawn from the model"),
+    "jumped": Meaning("#8f7d2c", "dots", "跳过模型，直接写上", "jumped over"),
+    "breaks": Meaning("#c8504a", "cross", "破坏了格式", "breaks the format"),
     # What becomes of a node in the radix tree.
     "locked": Meaning("#5d7285", "horizontal", "锁住", "locked"),
     "evictable": Meaning("#83806a", "outline", "可淘汰", "evictable"),
