@@ -3,7 +3,7 @@
 They read results of `sim` and hand them to `charts` and the player; nothing here decides anything.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from ui.numbers import seconds
 from ui.painters.timeline import Span, Timeline
 
 LANES = (CPU, GPU)
+TOLD_APART = 400  # moments on the axis
 
 
 def name_of(way: Way) -> str:
@@ -37,7 +38,7 @@ class Lanes:
     way: Way
     spans: Sequence[Span]
     said: Mapping[float, list[str]]
-    stops: Collection[float]  # moments at which the player pauses
+    stops: frozenset[float]  # moments at which the player pauses
 
 
 def first_kernels(work: Work, ways: Sequence[Way], shown: int, alt: str) -> Timeline:
@@ -49,7 +50,7 @@ def first_kernels(work: Work, ways: Sequence[Way], shown: int, alt: str) -> Time
         for span in found:
             said.setdefault(span.end_seconds, []).append(_kernel_note(found, span, work))
         drawn = [*map(_kernel_span, found), *_idle(found)]
-        parts.append(Lanes(way, drawn, said, [max(said)]))
+        parts.append(Lanes(way, drawn, said, frozenset({max(said)})))
     return _above_each_other(parts, alt)
 
 
@@ -62,13 +63,13 @@ def whole_steps(work: Work, ways: Sequence[Way], per_layer: int, num: int, alt: 
         )
         drawn = [*map(_step_span, found), *_idle(found)]
         said, tokens = _said_of_steps(found, num)
-        parts.append(Lanes(way, drawn, said, tokens))
+        parts.append(Lanes(way, drawn, said, frozenset(tokens)))
     return _above_each_other(parts, alt)
 
 
 def _above_each_other(parts: Sequence[Lanes], alt: str) -> Timeline:
     """All ways on one axis: two lanes each, a frame for each moment at which one of them moves."""
-    at = tuple(sorted({moment for part in parts for moment in part.said}))
+    moments = _moments(sorted({moment for part in parts for moment in part.said}))
     return Timeline(
         lanes=tuple(lane for part in parts for lane in (f"{name_of(part.way)} · CPU", "GPU")),
         spans=tuple(
@@ -76,20 +77,34 @@ def _above_each_other(parts: Sequence[Lanes], alt: str) -> Timeline:
             for number, part in enumerate(parts)
             for span in part.spans
         ),
-        at=at,
-        notes=tuple(
-            "\n".join(
-                launch_notes.of_one_way(name_of(part.way), part.said[moment])
-                for part in parts
-                if moment in part.said
-            )
-            for moment in at
-        ),
+        at=tuple(together[-1] for together in moments),
+        notes=tuple(_note(parts, together) for together in moments),
         events=tuple(
-            ("finished",) if any(moment in part.stops for part in parts) else () for moment in at
+            ("finished",) if any(part.stops & set(together) for part in parts) else ()
+            for together in moments
         ),
         alt=alt,
     )
+
+
+def _moments(found: Sequence[float]) -> list[list[float]]:
+    """Moments that nobody could tell apart on the axis, together."""
+    groups = [[found[0]]]
+    for moment in found[1:]:
+        if moment - groups[-1][0] < found[-1] / TOLD_APART:
+            groups[-1].append(moment)
+        else:
+            groups.append([moment])
+    return groups
+
+
+def _note(parts: Sequence[Lanes], together: Sequence[float]) -> str:
+    lines = []
+    for part in parts:
+        said = [words for moment in together for words in part.said.get(moment, ())]
+        if said:
+            lines.append(launch_notes.of_one_way(name_of(part.way), said))
+    return "\n".join(lines)
 
 
 def _idle(found: Sequence[launches.Span]) -> list[Span]:
@@ -137,14 +152,15 @@ def _said_of_steps(
     tokens: list[float] = []
     for step in range(num_steps):
         own = [span for span in found if span.step == step]
-        launched = max(span.end_seconds for span in own if span.kind == "launch")
+        (ahead,) = [span for span in own if span.kind == "prepare"]
+        *_, last = [span for span in own if span.kind == "launch"]
         done = max(span.end_seconds for span in own)
-        for span in own:
-            if span.kind == "prepare":
-                words = launch_notes.prepared(step + 1, _busy_during(found, span))
-                said.setdefault(span.end_seconds, []).append(words)
-        said.setdefault(launched, []).append(launch_notes.all_launched(step + 1))
         since = done - tokens[-1] if tokens else None
+        prepared = launch_notes.prepared(step + 1, _busy_during(found, ahead))
+        is_graph = last.kernel == 0  # a single launch, just after
+        said.setdefault(last.end_seconds if is_graph else ahead.end_seconds, []).append(prepared)
+        if not is_graph:
+            said.setdefault(last.end_seconds, []).append(launch_notes.all_launched(step + 1))
         said.setdefault(done, []).append(launch_notes.step_done(step + 1, since))
         tokens.append(done)
     return said, tokens
@@ -219,7 +235,7 @@ def _shade_beyond(
 
 
 def work_of_steps(steps: Mapping[str, Work], large: bool = False) -> go.Figure:
-    """How long the GPU works on several kinds of steps of a model, and how long the CPU launches one.
+    """How long the GPU works on several steps of a model, and how long the CPU launches any one.
 
     Left of the line the GPU waits for the CPU.
     """
