@@ -133,12 +133,11 @@ POWERS_OF_TWO = tuple(2**power for power in range(11))
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a kind of work stands: its name, how it is drawn, and where the name has room."""
+    """Where a kind of work stands, how that is drawn, and what it is called."""
 
     part: Part
     kind: str  # a key of ui.theme
     symbol: str
-    place: str
     name: str
 
 
@@ -147,7 +146,8 @@ def roofline(
 ) -> go.Figure:
     """The roof of a GPU, and on it one prefill, a decode step, and the two parts of that.
 
-    Small dots are where the decode step and its weights stood at smaller batches.
+    Small dots are where the decode step and its weights stood at smaller batches.  Marks meet, so
+    they are named in the corner above the roof, where none of them can be.
     """
     sheet = (clock.gpu.ridge, clock.gpu.peak_flops)
     roofs = [
@@ -164,6 +164,7 @@ def roofline(
         large=large,
         height=272,
     )
+    figure.update_traces(showlegend=False)  # of the roofs: they are named above
     ends = [LEFT * clock.bytes_per_second / TERA, 3 * clock.gpu.peak_flops / TERA]
     figure.update_yaxes(range=np.log10(ends).tolist())
     figure.update_xaxes(range=np.log10([LEFT, RIGHT]).tolist())
@@ -175,30 +176,13 @@ def roofline(
     now = clock.breakdown(phases.decode(batch, context))
     whole = clock.breakdown(phases.prefill(prompt)).whole
     for mark in (
-        Mark(whole, "prefill", "square", "bottom right", tr("预填充", "prefill")),
-        Mark(
-            now.whole,
-            "decode",
-            "circle-open",
-            "bottom right" if now.whole.memory_bound else "bottom center",
-            tr("解码：整步", "decode: whole step"),
-        ),
-        Mark(
-            now.weights,
-            "weights",
-            "triangle-up",
-            "top left" if now.weights.memory_bound else "top center",
-            tr("解码：权重", "decode: weights"),
-        ),
-        Mark(
-            now.attention,
-            "stored",
-            "diamond",
-            "bottom right",
-            tr("解码：注意力", "decode: attention"),
-        ),
+        Mark(whole, "prefill", "square", tr("预填充", "prefill")),
+        Mark(now.whole, "decode", "circle-open", tr("解码", "decode")),
+        Mark(now.attention, "stored", "diamond", tr("其中注意力", "its attention")),
+        Mark(now.weights, "weights", "triangle-up", tr("其中权重", "its weights")),
     ):
         figure.add_trace(_drawn(mark, large))
+    charts.name_in_corner(figure, large, 0, 1)
     return figure
 
 
@@ -234,6 +218,7 @@ def _dots(parts: Sequence[Part], kind: str, large: bool) -> go.Scatter:
         x=[part.intensity for part in parts],
         y=[_reached(part) for part in parts],
         mode="markers",
+        showlegend=False,
         marker={"size": 9 if large else 6, "color": theme.MEANINGS[kind].colour},
         opacity=0.6,
         hoverinfo="skip",
@@ -246,9 +231,8 @@ def _drawn(mark: Mark, large: bool) -> go.Scatter:
     return go.Scatter(
         x=[mark.part.intensity],
         y=[_reached(mark.part)],
-        mode="markers+text",
-        text=[f"<b>{mark.name}</b>"],
-        textposition=mark.place,
+        name=mark.name,
+        mode="markers",
         marker={
             "symbol": mark.symbol,
             "size": round(size * 1.25) if is_ring else size,
@@ -308,7 +292,10 @@ def along_the_batch(
         )
     here = steps[list(batches).index(chosen)]
     longer = max(here.memory_seconds, here.compute_seconds) * 1000
-    return charts.mark_point(figure, chosen, longer, tr("现在", "now"), large)
+    charts.mark_point(figure, chosen, longer, tr("现在", "now"), large)
+    if chosen == batches[0]:  # else the name would lie on the numbers of the axis
+        figure.data[-1].update(textposition="top right")
+    return figure
 
 
 # -- step by step -------------------------------------------------------------------------------

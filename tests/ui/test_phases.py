@@ -14,6 +14,7 @@ from ui import phases as pictures
 
 MODEL = specs.MODELS["Llama-3.1-8B"]
 CLOCK = Roofline(MODEL, specs.GPUS["H100 SXM"])
+MARKS = ["square", "circle-open", "diamond", "triangle-up"]
 
 
 @pytest.fixture(params=["zh", "en"], autouse=True)
@@ -62,7 +63,25 @@ def test_every_point_lies_on_the_roof(batch):
 
 def test_the_trail_has_a_dot_for_every_smaller_batch():
     figure = pictures.roofline(CLOCK, 512, 64, 256)
-    assert [len(trace.x) for trace in figure.data if trace.mode == "markers"] == [6, 6]
+    trail = [one for one in figure.data if one.mode == "markers" and one.showlegend is False]
+    assert [len(one.x) for one in trail] == [6, 6]
+
+
+def test_marks_that_may_meet_are_named_in_the_corner_and_not_beside_each_other():
+    figure = pictures.roofline(CLOCK, 64, 64, 512)
+    named = [trace for trace in figure.data if trace.showlegend is not False]
+    assert [trace.marker.symbol for trace in named] == MARKS
+    assert not any("text" in trace.mode for trace in figure.data)
+    assert figure.layout.showlegend
+
+
+def test_now_at_a_single_request_stays_clear_of_the_numbers_of_the_axis():
+    batches = (1, 32, 1_024)
+    places = [
+        pictures.along_the_batch(CLOCK, batches, 128, batch, 5_000).data[-1].textposition
+        for batch in batches
+    ]
+    assert places == ["top right", "top center", "top center"]
 
 
 def test_where_kv_does_not_fit_the_batch_is_shaded():
