@@ -32,7 +32,7 @@ SCRIPTS: dict[str, dict[str, object]] = {
     "bytes_rare": {"text": "龘是一个字", "came": 2},
     "bytes_arabic": {"text": "مرحبا", "came": 3},
 }
-SAME_STEPS = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=1 / 64)
+SAME_STEPS = SimpleClock(prefill_tokens_per_second=64_000, decode_seconds_per_step=1 / 64)
 POOL = Paged(num_blocks=65)
 # The first request is the reader's: its prompt is their text.
 PROMPTS = (0, 40, 12, 90, 25, 60, 18, 33, 75, 20, 50, 15)
@@ -110,8 +110,8 @@ def prefill() -> None:
         model_pictures.attention(way, layer, head, large=chapter.large),
         "attention",
         alt=tr(
-            "一行一个 token，一列一个被看的 token，颜色越深看得越多；右上角空着，后面的看不见",
-            "A row per token, a column per token it looks at, the darker the more; "
+            "一行一个 token，一列一个被看的 token，颜色越浓看得越多；右上角空着，后面的看不见",
+            "A row per token, a column per token it looks at, the stronger the more; "
             "the upper right is empty",
         ),
     )
@@ -223,12 +223,11 @@ def many() -> None:
     )
     chapter.play(pipeline.crowd(setup, alt), "crowd")
     chapter.leaves_out("many_leaves_out")
-    chapter.say(
-        "many_result",
-        requests=count(number),
-        passes=count(summary.num_steps),
-        tokens=count(summary.output_tokens),
-    )
+    passes, tokens = count(summary.num_steps), count(summary.output_tokens)
+    if summary.num_steps < summary.output_tokens:
+        chapter.say("many_result", requests=count(number), passes=passes, tokens=tokens)
+    else:
+        chapter.say("many_alone", passes=passes, tokens=tokens)
     chapter.say("many_where")
     chapter.leads(
         {

@@ -294,6 +294,15 @@ def test_many_share_passes_and_one_at_a_time_takes_a_pass_per_token(slots):
     assert passes == tokens if slots == 1 else passes < tokens
 
 
+@pytest.mark.parametrize(("requests", "slots"), [(1, 4), (8, 1), (2, 2), (8, 4), (12, 8)])
+def test_only_where_passes_are_shared_does_the_text_say_so(requests, slots):
+    played = CHAPTER.play("many", requests=requests, slots=slots)
+    passes, tokens = (int(value) for value in values(played)[:2])
+    shares = passes < tokens
+    assert ("many_result" in played.said) == shares
+    assert ("many_alone" in played.said) == (not shares)
+
+
 def test_everybody_is_somewhere_and_nobody_twice():
     (frames,) = CHAPTER.play("many", requests=12).frames
     assert isinstance(frames, Crowd)
@@ -302,12 +311,23 @@ def test_everybody_is_somewhere_and_nobody_twice():
         assert sorted(letters) == list("ABCDEFGHIJKL")
 
 
-def test_whoever_joins_later_is_prefilled_beside_the_decodes_of_others():
-    (frames,) = CHAPTER.play("many").frames
+@pytest.mark.parametrize("slots", [1, 2, 4, 8])
+def test_whoever_joins_while_others_write_is_prefilled_beside_their_decodes(slots):
+    (frames,) = CHAPTER.play("many", requests=12, slots=slots).frames
     assert isinstance(frames, Crowd)
-    _, *later = [scene for scene in frames.scenes if scene.places[1]]
-    assert later
-    assert all(scene.places[2] for scene in later)
+    _, first, *later = frames.scenes
+    assert first.places[1]
+    writing = {letter for letter, _ in first.places[1]}
+    for scene in later:
+        _, prefill, decode, done = ({letter for letter, _ in place} for place in scene.places)
+        writing -= done
+        assert decode == writing
+        writing |= prefill
+
+
+def test_every_step_of_many_takes_equally_long():
+    setup = CHAPTER.play("many", text="龘" * 60, requests=12, slots=8).setup
+    assert len({step.end_seconds - step.start_seconds for step in engine.steps(setup)}) == 1
 
 
 def test_nobody_is_preempted_and_the_pool_is_never_full():
