@@ -471,6 +471,12 @@ class Chapter:
         with self._at.figure if self.large else self._at.whole:
             quiz.show(name or self.here.stem[:2], one_by_one=self.large)
 
+    @_stands_still
+    def place(self, draw: Callable[[], None]) -> None:
+        """What is neither chart nor player, as a round of questions, where the figure stands."""
+        with self._at.figure:
+            draw()
+
     # -- following a slider ------------------------------------------------------------------
 
     def _show(self, draw: Callable[[], Any], figure: str) -> None:

@@ -212,6 +212,9 @@ class Rehearsal:
     def quiz(self, name: str | None = None) -> None:
         pass
 
+    def place(self, draw: Callable[[], None]) -> None:
+        pass
+
 
 @dataclass(frozen=True)
 class Page:

@@ -8,10 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.chapters import CHAPTERS, ROOT
 from ui import quiz
+from ui import quiz_bank as bank
+from ui.quiz_judge import judge, shuffled
 
 HAN = r"[\u3400-\u4dbf\u4e00-\u9fff]"
-NAMES = sorted(path.stem for path in quiz.FOLDER.glob("*.json"))
-ITEMS = [(name, item) for name in NAMES for item in quiz.load(name)]
+NAMES = bank.names()
+ITEMS = [(name, item) for name in NAMES for item in bank.load(name)]
 NUM_MISCONCEPTIONS = 84
 
 every_item = pytest.mark.parametrize(
@@ -32,12 +34,12 @@ def all_words(item):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_chapter_has_five_items_or_more(name):
-    assert len(quiz.load(name)) >= 5
+    assert len(bank.load(name)) >= 5
 
 
 @every_item
 def test_the_loader_keeps_what_the_file_says(name, item):
-    raw = json.loads((quiz.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    raw = json.loads((bank.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     one = next(entry for entry in raw["items"] if entry["id"] == item.id)
     assert item.question.zh == one["question"]["zh"]
     assert [option.right for option in item.options] == [
@@ -63,7 +65,7 @@ def test_no_option_gives_itself_away_by_its_length(name, item):
 @every_item
 def test_chinese_stands_apart_from_latin_and_has_full_width_punctuation(name, item):
     for words in all_words(item):
-        text = quiz.plain(words.zh)
+        text = bank.plain(words.zh)
         assert re.findall(f".{{0,4}}(?:{HAN}[A-Za-z0-9]|[A-Za-z0-9%]{HAN}).{{0,4}}", text) == []
         assert re.findall(f"{HAN}[,;:!?]", text) == []
 
@@ -154,63 +156,63 @@ def without(path):
 )
 def test_a_faulty_item_is_refused_by_file_item_and_field(tmp_path, item, message):
     (tmp_path / "99.json").write_text(json.dumps({"items": [item]}), encoding="utf-8")
-    with pytest.raises(quiz.QuizError) as refusal:
-        quiz.load("99", tmp_path)
+    with pytest.raises(bank.QuizError) as refusal:
+        bank.load("99", tmp_path)
     assert message in str(refusal.value)
 
 
 def test_a_file_that_is_not_json_is_refused_by_line_and_column(tmp_path):
     (tmp_path / "99.json").write_text('{"items": [\n  oops]}', encoding="utf-8")
-    with pytest.raises(quiz.QuizError, match=r"99\.json.*line 2, column 3"):
-        quiz.load("99", tmp_path)
+    with pytest.raises(bank.QuizError, match=r"99\.json.*line 2, column 3"):
+        bank.load("99", tmp_path)
 
 
 # How answers are judged
 
 
 def item(name, item_id):
-    return next(item for item in quiz.load(name) if item.id == item_id)
+    return next(item for item in bank.load(name) if item.id == item_id)
 
 
 def test_the_example_of_a_static_batch_is_46_7_per_cent():
     utilization = item("05", "seed_utilization")
     assert utilization.answer.value == pytest.approx(100 * (10 + 100 + 30) / (3 * 100), abs=0.05)
-    assert quiz.judge(utilization, 46.7).right
-    assert quiz.judge(utilization, 47).right
-    wasted = quiz.judge(utilization, 53.3)
+    assert judge(utilization, 46.7).right
+    assert judge(utilization, 47).right
+    wasted = judge(utilization, 53.3)
     assert not wasted.right
     assert "160" in wasted.remarks[0].zh
-    assert quiz.judge(utilization, 12).remarks == (utilization.otherwise,)
+    assert judge(utilization, 12).remarks == (utilization.otherwise,)
 
 
 def test_a_stall_shows_in_the_largest_gap_and_not_in_the_mean():
     stalled, smooth = [20.0] * 99 + [1200.0], [31.8] * 100
     assert sum(stalled) == pytest.approx(sum(smooth))
-    assert quiz.judge(item("04", "smooth_or_stalled"), 0).right
+    assert judge(item("04", "smooth_or_stalled"), 0).right
 
 
 def test_several_must_be_complete_and_free_of_lures():
     wastes = item("05", "what_static_wastes")
-    assert quiz.judge(wastes, [0, 1, 2]).right
-    incomplete = quiz.judge(wastes, [0, 1])
+    assert judge(wastes, [0, 1, 2]).right
+    incomplete = judge(wastes, [0, 1])
     assert not incomplete.right
     assert incomplete.missing == 1
-    assert quiz.judge(wastes, [0, 1, 2, 3]).remarks == (wastes.options[3].feedback,)
+    assert judge(wastes, [0, 1, 2, 3]).remarks == (wastes.options[3].feedback,)
 
 
 def test_an_order_is_answered_by_its_first_wrong_place():
-    options = [quiz.Option(quiz.Words(t, t), True, quiz.Words(t, t), None) for t in "abc"]
-    steps = quiz.Item(
-        "o", "order", quiz.Words("?", "?"), tuple(options), None, (), None, "", (), "", None
+    options = [bank.Option(bank.Words(t, t), True, bank.Words(t, t), None) for t in "abc"]
+    steps = bank.Item(
+        "o", "order", bank.Words("?", "?"), tuple(options), None, (), None, "", (), "", None
     )
-    assert quiz.judge(steps, [0, 1, 2]).right
-    assert quiz.judge(steps, [0, 2, 1]).remarks == (options[2].feedback,)
+    assert judge(steps, [0, 1, 2]).right
+    assert judge(steps, [0, 2, 1]).remarks == (options[2].feedback,)
 
 
 def test_options_are_shuffled_the_same_way_each_time_and_differently_per_reader():
     one = item("04", "what_limits_running")
-    assert quiz.shuffled(one, 1) == quiz.shuffled(one, 1)
-    assert len({tuple(quiz.shuffled(one, seed)) for seed in range(20)}) > 5
+    assert shuffled(one, 1) == shuffled(one, 1)
+    assert len({tuple(shuffled(one, seed)) for seed in range(20)}) > 5
 
 
 # On the page

@@ -1,0 +1,86 @@
+"""The whole glossary, to be searched: each term under the chapter that links it first."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import streamlit as st
+
+from ui import chapters, frame, glossary, turns
+from ui.glossary import Term
+from ui.language import current, tr
+
+MAX_LETTERS = 60  # of what is looked for
+NOWHERE = ""  # terms that no chapter links
+
+
+@st.fragment
+def show(large: bool = False) -> None:
+    """Draw a field for the search and what is found; in the lecture view one term at a time."""
+    wanted = st.text_input(
+        tr("查找", "Search"),
+        max_chars=MAX_LETTERS,
+        key="glossary-search",
+        placeholder=tr("例如：块、TTFT、prefix", "For example: block, TTFT, 前缀"),
+        on_change=turns.go,
+        args=("glossary", 0),
+    )
+    found = matching(wanted or "")
+    if not found:
+        st.markdown(tr("没有这样的词。", "No such term."))
+    elif large:
+        at = turns.standing("glossary", len(found))
+        st.markdown(f":small[{at + 1} / {len(found)}]")
+        st.markdown(_entry(found[at]))
+        back, onward = tr("上一个", "Previous one"), tr("下一个", "Next one")
+        turns.buttons("glossary", len(found), back, onward)
+    else:
+        for stem, terms in by_chapter(found).items():
+            _group(stem, terms)
+
+
+def matching(wanted: str) -> list[Term]:
+    """Terms with all of these words in a name or a definition, of either language."""
+    words = wanted.casefold().split()
+    return [term for term in glossary.terms().values() if all(w in _text(term) for w in words)]
+
+
+def by_chapter(terms: Sequence[Term]) -> dict[str, list[Term]]:
+    """Stem -> its terms, in reading order; those of no chapter last."""
+    groups: dict[str, list[Term]] = {stem: [] for stem in (*chapters.NAMES, NOWHERE)}
+    for term in terms:
+        groups[first_links().get(term.id, NOWHERE)].append(term)
+    return {stem: group for stem, group in groups.items() if group}
+
+
+@cache
+def first_links() -> Mapping[str, str]:
+    """Term -> stem of the chapter that links it first."""
+    first: dict[str, str] = {}
+    for chapter in chapters.in_order():
+        for section in chapter.text("zh").sections.values():
+            for term_id in glossary.TERM.findall(section.body):
+                first.setdefault(term_id, chapter.stem)
+    return first
+
+
+def _group(stem: str, terms: Sequence[Term]) -> None:
+    with st.container(key=f"glossary-group-{stem}", gap="xsmall"):
+        if stem == NOWHERE:
+            st.markdown(tr("**其他**", "**Others**"))
+        else:
+            chapter = chapters.Chapter(stem)
+            frame.link(chapter, chapter.name(current()))
+        st.markdown("\n\n".join(map(_entry, terms)))
+
+
+def _entry(term: Term) -> str:
+    """Its name here, its name in the other language, what it means."""
+    here, other = term.name(current()), term.name("en" if current() == "zh" else "zh")
+    names = f"**{here}**" if here == other else f"**{here}** · {other}"
+    return f"{names}  \n{term.definition(current())}"
+
+
+@cache
+def _text(term: Term) -> str:
+    """What is searched, in small letters."""
+    return " ".join((term.zh, term.en, term.definition_zh, term.definition_en)).casefold()
