@@ -72,8 +72,8 @@ def choose_context() -> int:
     return int(chapter.pick("context", label, CONTEXTS, start=CONTEXT, unit=TOKENS, group=MACHINE))
 
 
-def two_ways(work: Work, tell_busy: bool = True) -> list[Card]:
-    """ITL and, unless the reader is to guess it, how busy the GPU is: one by one and replayed."""
+def two_ways(work: Work) -> list[Card]:
+    """ITL and how busy the GPU is, one by one and replayed."""
     busy = tr("GPU 忙 ", "GPU busy ")
     eager, graph = (launches.step_seconds(work, way) for way in (ONE_BY_ONE, REPLAY))
     return [
@@ -90,12 +90,12 @@ def two_ways(work: Work, tell_busy: bool = True) -> list[Card]:
         Card(
             tr("ITL，逐个启动", "ITL, one by one"),
             seconds(eager),
-            busy + percent(launches.busy_share(work, ONE_BY_ONE)) if tell_busy else "",
+            busy + percent(launches.busy_share(work, ONE_BY_ONE)),
         ),
         Card(
             tr("ITL，整图回放", "ITL, replayed"),
             seconds(graph),
-            busy + percent(launches.busy_share(work, REPLAY)) if tell_busy else "",
+            busy + percent(launches.busy_share(work, REPLAY)),
         ),
     ]
 
@@ -123,7 +123,8 @@ def hook() -> None:
             graph=seconds(launches.step_seconds(first, REPLAY)),
         ),
     )
-    chapter.cards(two_ways(work, tell_busy=guess.state != "open"))
+    if guess.state != "open":  # they tell the answer
+        chapter.cards(two_ways(work))
     alt = tr(
         "上：CPU 逐个启动，GPU 在间隙里空等；下：一次启动整个图，GPU 连着执行",
         "Above: the CPU launches one by one, the GPU waits in between; below: one launch, no gaps",

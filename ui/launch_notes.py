@@ -1,5 +1,7 @@
 """What CPU and GPU have just done, in words: one sentence for each moment of a timeline."""
 
+from collections.abc import Sequence
+
 from ui.language import tr
 from ui.numbers import microseconds, seconds
 
@@ -77,9 +79,11 @@ def step_done(step: int, since_seconds: float | None) -> str:
     )
 
 
-def of_one_way(way: str, parts: list[str]) -> str:
-    """What happened in one moment where launches are made one way."""
-    return tr(f"{way}：{'；'.join(parts)}。", f"{way}: {'; '.join(map(_small, parts))}.")
+def of_ways(names: Sequence[str], said: Sequence[str]) -> str:
+    """What happened in one moment where launches are made in one way, or in several alike."""
+    first, *others = names
+    listed = tr("、".join(names), ", ".join([first, *map(_small, others)]))
+    return tr(f"{listed}：{'；'.join(said)}。", f"{listed}: {'; '.join(map(_small, said))}.")
 
 
 def _small(sentence: str) -> str:

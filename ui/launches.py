@@ -99,12 +99,13 @@ def _moments(found: Sequence[float]) -> list[list[float]]:
 
 
 def _note(parts: Sequence[Lanes], together: Sequence[float]) -> str:
-    lines = []
+    """A line for each way, or one for ways of which the same can be said."""
+    lines: dict[tuple[str, ...], list[str]] = {}  # what is said -> of which ways
     for part in parts:
-        said = [words for moment in together for words in part.said.get(moment, ())]
+        said = tuple(words for moment in together for words in part.said.get(moment, ()))
         if said:
-            lines.append(launch_notes.of_one_way(name_of(part.way), said))
-    return "\n".join(lines)
+            lines.setdefault(said, []).append(name_of(part.way))
+    return "\n".join(launch_notes.of_ways(names, said) for said, names in lines.items())
 
 
 def _idle(found: Sequence[launches.Span]) -> list[Span]:
@@ -281,8 +282,8 @@ def work_of_steps(steps: Mapping[str, Work], large: bool = False) -> go.Figure:
     )
     figure.add_vline(x=left, line={"width": 2, "color": theme.MEANINGS["launch"].colour})
     for side, anchor, words in (
-        (-1, "right", tr("GPU 等 CPU", "the GPU waits")),
-        (1, "left", tr("启动被盖住", "launches are hidden")),
+        (-1, "right", tr("← GPU 在等", "← GPU waits")),
+        (1, "left", tr("CPU 在前 →", "CPU ahead →")),
     ):
         figure.add_annotation(
             x=float(np.log10(left)),
