@@ -28,6 +28,9 @@ Reading order; imports point up this list, never back:
     metrics      TTFT, ITL, TPOT, throughput, goodput; over time
     tenants      what one user can find out about another, and the salt against it
     replicas     several servers behind a router, each with its own cache
+    parallel     one model on several GPUs: split, in line, copied, parted
+    masking      what constrained decoding costs the CPU, and when that shows
+    ablation     from a naive server to a modern one, one mechanism at a time
     streaming    what a client measures: messages, and what each tool calls ITL and TPOT
     stalls       what a prefill costs those who decode beside it
     sweep        one knob through many values, where the knee is, where a difference changes sign
@@ -43,6 +46,11 @@ A real model, small enough for numpy:
     measured     how fast the machine at hand computes both phases
     speculative  a small model proposes, the large one checks
     acceptance   what speculation is worth, by formula, by lot and under load
+    drills       sums with numbers drawn by a seed, and what each mistake would give
+    pattern      a regular expression, read into a tree
+    automaton    one state says all that matters of the text so far
+    json_schema  a schema as a regular expression
+    constrained  the automaton masks the sampler; what is forced is jumped over
     quantization  a scale, a grid of levels, and what is lost on the way back
     fidelity     how close a model with rounded weights stays to the original
     pipeline     one text through every station: tokens, steps, logits, text; with its times

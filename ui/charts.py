@@ -209,7 +209,7 @@ def bars(
             textposition="outside",
             cliponaxis=False,
             width=0.62,
-            marker=_bar_marker(each),
+            marker=bar_marker(each),
             hovertemplate="%{y}: %{text}<extra></extra>",
         )
     )
@@ -241,7 +241,7 @@ def grouped_bars(
                 orientation="h",
                 text=list(labels),
                 textposition="none",
-                marker=_bar_marker([hue] * len(labels)),
+                marker=bar_marker([hue] * len(labels)),
                 hovertemplate=f"%{{text}} · {name}: %{{x:,.0f}}<extra></extra>",
             )
         )
@@ -394,6 +394,16 @@ def _beside(at: float, low: float, high: float, above: bool) -> str:
     share = (at - low) / (high - low)
     side = "right" if share < 0.25 else "left" if share > 0.75 else "center"
     return f"{'top' if above else 'bottom'} {side}"
+
+
+def plain(height: int, large: bool = False) -> go.Figure:
+    """An empty figure in our style, for a picture that is none of these."""
+    return _figure(height, large)
+
+
+def name_above(figure: go.Figure, large: bool) -> None:
+    """A legend in one row above the plot."""
+    figure.update_layout(showlegend=True, legend=_legend(large))
 
 
 def name_in_corner(figure: go.Figure, large: bool, x: int, y: int) -> None:
@@ -772,7 +782,7 @@ def _apart(places: Sequence[float], gap: float) -> list[float]:
     return [float(place) for place in result]
 
 
-def _bar_marker(names: Sequence[str | int]) -> dict[str, object]:
+def bar_marker(names: Sequence[str | int]) -> dict[str, object]:
     return {
         "color": [colour(name) for name in names],
         "pattern": {"shape": [_pattern(name) for name in names], "fillmode": "overlay"},

@@ -1,0 +1,123 @@
+"""Constrained decoding, token by token: the text, the automaton's state with its ways on, and the
+probabilities of the most likely tokens before and after the mask."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ui.language import tr
+from ui.player import Frames, FramesError
+
+FATES = ("drawn", "jumped", "breaks", "astray")
+MEANINGS = ("given", "drawn", "jumped", "breaks")  # of cells; what follows a break looks like it
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A token's probability without and with the mask; without a name, all others."""
+
+    token: str
+    free: float
+    used: float
+    allowed: bool
+
+
+@dataclass(frozen=True)
+class Way:
+    """Bytes that lead on from a state, in words, and the state they lead to (-1: the end)."""
+
+    label: str
+    target: int
+    taken: bool
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One more token.  `state` and `after` are -1 where the format is broken."""
+
+    token: str
+    fate: str  # of FATES
+    state: int
+    after: int
+    num_allowed: int
+    ways: tuple[Way, ...]
+    num_more_ways: int
+    bars: tuple[Bar, ...]  # none where no pass was needed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grammar(Frames):
+    prompt: tuple[str, ...]
+    moments: tuple[Moment, ...]  # one per step
+    is_masked: bool
+
+    painter: ClassVar[str] = "grammar"
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.moments)
+
+    def meanings(self) -> tuple[str, ...]:
+        return MEANINGS
+
+    def check(self) -> None:
+        for moment in self.moments:
+            if moment.fate not in FATES:
+                raise FramesError(f"{moment} has none of the fates {FATES}")
+            if not all(0 <= bar.free <= 1 and 0 <= bar.used <= 1 for bar in moment.bars):
+                raise FramesError(f"{moment} has a probability outside 0 to 1")
+
+    def picture(self) -> dict[str, Any]:
+        return {
+            "masked": self.is_masked,
+            "moments": [
+                {
+                    "fate": FATES.index(one.fate),
+                    "state": one.state,
+                    "after": one.after,
+                    "allowed": one.num_allowed,
+                    "ways": [[way.target, int(way.taken)] for way in one.ways],
+                    "more": one.num_more_ways,
+                    "bars": [
+                        [round(bar.free, 4), round(bar.used, 4), int(bar.allowed)]
+                        for bar in one.bars
+                    ],
+                }
+                for one in self.moments
+            ],
+        }
+
+    def texts(self) -> dict[str, Any]:
+        return {
+            "prompt": self.prompt,
+            "moments": [
+                {
+                    "token": one.token,
+                    "ways": [way.label for way in one.ways],
+                    "bars": [bar.token for bar in one.bars],
+                }
+                for one in self.moments
+            ],
+        }
+
+    def words(self) -> dict[str, str]:
+        return {
+            "row_text": tr("文本", "text"),
+            "row_state": tr("自动机", "automaton"),
+            "row_free": tr("模型的概率", "the model's"),
+            "row_used": tr("掩码之后", "after the mask"),
+            "state": tr("状态", "state"),
+            "broken": tr("无路可走：格式已破坏", "no way on: the format is broken"),
+            "no_pass": tr("只有一种写法：不必问模型", "only one text can follow: no pass needed"),
+            "no_mask": tr("掩码关着：照模型的概率抽", "mask off: drawn from the model's own"),
+            "others": tr("其余", "others"),
+            "forbidden": tr("禁止", "forbidden"),
+            "end": tr("结束", "end"),
+            "column_state": tr("状态", "State"),
+            "column_ways": tr("可以接", "May follow"),
+            "column_bars": tr("概率：模型 → 掩码后", "Probability: model → after the mask"),
+        }
+
+    def take(self, steps: np.ndarray) -> Self:
+        return replace(super().take(steps), moments=tuple(self.moments[step] for step in steps))
