@@ -230,7 +230,11 @@ def round_weights() -> None:
                 tr(f"{bits} 位", f"{bits} bits"),
                 tr("含缩放系数", "with scales"),
             ),
-            Card(tr("误差", "Error"), percent(done.relative_error), tr("整个矩阵", "whole matrix")),
+            Card(
+                tr("误差", "Error"),
+                percent(rounding.error(*chosen)),
+                tr("整个矩阵", "whole matrix"),
+            ),
             Card(tr("变成 0 的", "Turned to 0"), percent(done.zeroed_share)),
         ]
     )
@@ -248,15 +252,15 @@ def round_weights() -> None:
         ),
     )
     chapter.leaves_out("round_leaves_out")
-    shared = {name: rounding.matrix(grid, name, outlier) for name in rounding.GRANULARITIES}
+    errors = {name: rounding.error(grid, name, outlier) for name in rounding.GRANULARITIES}
     chapter.say(
         "round_result",
         format=grid,
         outlier=outlier,
-        tensor=percent(shared["tensor"].relative_error),
-        channel=percent(shared["channel"].relative_error),
-        group=percent(shared["group"].relative_error),
-        bits=significant(shared["group"].bits_per_weight),
+        tensor=percent(errors["tensor"]),
+        channel=percent(errors["channel"]),
+        group=percent(errors["group"]),
+        bits=significant(rounding.matrix(grid, "group", outlier).bits_per_weight),
         size=rounding.GROUP_SIZE,
     )
     chapter.presets(ROWS)
@@ -339,7 +343,7 @@ def load() -> None:
     policy = scheduler.Chunked(256)
     name = chosen.name
     servers = {
-        "bf16": Setup(requests, policy, published.pool(), published.clock),
+        tr("原样", "as published"): Setup(requests, policy, published.pool(), published.clock),
         tr(f"{name}，池不变", f"{name}, same pool"): Setup(
             requests, policy, published.pool(), chosen.clock
         ),

@@ -14,7 +14,7 @@ of neural networks for efficient integer-arithmetic-only inference"; Micikeviciu
 formats for deep learning"; Dettmers et al. 2022, LLM.int8 (outliers, granularity).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -124,11 +124,20 @@ class Rounded:
         """The scales counted in."""
         return self.grid.bits + SCALE_BITS * self.scales.size / self.before.size
 
-    @property
-    def relative_error(self) -> float:
-        """Root mean square of what was lost, over that of the weights."""
-        lost = np.square(self.after - self.before, dtype=np.float64).mean()
-        return float(np.sqrt(lost / np.square(self.before, dtype=np.float64).mean()))
+    def of(self, channel: int, first: int, end: int) -> "Rounded":
+        """Some neighbouring weights of one channel; the scales stay those of the matrix."""
+        own = np.s_[channel : channel + 1, first:end]
+        return replace(
+            self, before=self.before[own], levels=self.levels[own], after=self.after[own]
+        )
+
+    def relative_error(self, inputs: Array | float = 1.0) -> float:
+        """Root mean square of what was lost, over that of the weights.
+
+        A weight counts times the size of the input it is multiplied with, `inputs` [inputs].
+        """
+        lost, own = ((each * inputs) for each in (self.after - self.before, self.before))
+        return float(np.sqrt(np.square(lost).mean() / np.square(own).mean()))
 
     @property
     def zeroed_share(self) -> float:

@@ -77,6 +77,19 @@ def matrix(grid: str, granularity: str, outlier: int) -> Rounded:
     return quantization.rounded(own, GRIDS[grid], GRANULARITIES[granularity])
 
 
+def error(grid: str, granularity: str, outlier: int) -> float:
+    """Of the whole matrix.  What was made large in the weights arrives as much smaller."""
+    done = matrix(grid, granularity, outlier)
+    return done.relative_error(_inputs(done, outlier))
+
+
+def _inputs(done: Rounded, outlier: int) -> Array:
+    """How large each input is, against what it was, [inputs]."""
+    sizes = np.ones(done.before.shape[1], np.float32)
+    sizes[OUTLIER_PLACE] /= outlier
+    return sizes
+
+
 @lru_cache(maxsize=KEPT)
 def _quantized(grid: str, granularity: str, outlier: int) -> Weights:
     return fidelity.quantized(model(outlier), GRIDS[grid], GRANULARITIES[granularity])
@@ -161,7 +174,7 @@ def as_steps(grid: str, granularity: str, outlier: int, alt: str) -> Rounding:
     top = float(np.abs(usual).max()) * AIR
     size = GROUP_SIZE if granularity == "group" else NUM_SHOWN
     firsts = range(0, NUM_SHOWN, size)
-    spans = [_span(done, granularity, first, first + size, top) for first in firsts]
+    spans = [_span(done, granularity, outlier, first, first + size, top) for first in firsts]
     moments = [Moment(0, "before")]
     for number in range(len(spans)):
         moments += [Moment(number, "scale"), Moment(number, "round")]
@@ -189,18 +202,14 @@ def _scale(done: Rounded, granularity: str, first: int) -> float:
     return float(done.scales[index])
 
 
-def _span(done: Rounded, granularity: str, first: int, end: int, top: float) -> rounding.Span:
+def _span(
+    done: Rounded, granularity: str, outlier: int, first: int, end: int, top: float
+) -> rounding.Span:
     scale = _scale(done, granularity, first)
     levels = done.grid.levels * scale
     seen = levels[np.abs(levels) <= top]
-    lost = _lost(done, first, end)
+    lost = done.of(channel(), first, end).relative_error(_inputs(done, outlier)[first:end])
     return rounding.Span(first, end, significant(scale), tuple(seen.tolist()), percent(lost))
-
-
-def _lost(done: Rounded, first: int, end: int) -> float:
-    """Root mean square of the error of these weights, over that of the weights."""
-    before, after = (each[channel(), first:end] for each in (done.before, done.after))
-    return float(np.sqrt(np.square(after - before).mean() / np.square(before).mean()))
 
 
 def _note(done: Rounded, granularity: str, moment: Moment, spans: Sequence[rounding.Span]) -> str:
@@ -276,7 +285,7 @@ def losses(outlier: int, chosen: tuple[str, str], large: bool = False) -> go.Fig
         tr("损失增加多少（nat/token）", "loss grows by (nats per token)"),
         colours=[HUES[grid] for grid, _ in found],
         large=large,
-        height=480 if large else 330,
+        height=480 if large else 290,
     )
     figure.data[0].update(
         error_x={

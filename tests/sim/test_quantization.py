@@ -150,3 +150,11 @@ def test_groups_that_do_not_fill_a_channel_are_refused(size):
 def test_an_unknown_granularity_is_refused():
     with pytest.raises(SimError, match="granularity_unknown"):
         rounded(matrix(), INT4, Granularity("row"))
+
+
+def test_the_error_counts_weights_as_their_inputs_are_large():
+    done = rounded(np.array([[7, 0.4, 3]], np.float32), INT4, TENSOR)
+    assert done.relative_error() == pytest.approx(0.4 / np.sqrt(49 + 0.16 + 9))
+    inputs = np.array([0, 1, 1])
+    assert done.relative_error(inputs) == pytest.approx(0.4 / np.sqrt(0.16 + 9))
+    assert done.of(0, 1, 2).relative_error() == pytest.approx(1)

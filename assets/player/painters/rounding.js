@@ -10,6 +10,7 @@ import { fill } from "../words.js";
 const [UNROUNDED, ROUNDED, LOST] = [0, 1, 2]; // the states, in the order they are sent in
 const [, SCALE, ROUND] = [0, 1, 2]; // the phases
 const ROWS = 15; // of text that the picture is high
+const TALLEST = 20; // the same where there is more room
 const CLOSE = 3; // px; levels closer than this become one band
 const BAR = 0.72; // of a weight's share of the width
 const LEAST = 2; // px of a bar that is zero
@@ -55,7 +56,7 @@ const spanOf = ({ spans }, weight) => spans.findIndex(({ stop }) => weight < sto
 export function layout(frames, { width, room, size, widthOf }) {
   const left = Math.ceil(widthOf(number(-frames.top))) + 8;
   const head = Math.round(size * 2); // for the words about a scale
-  const height = Math.round(Math.min(room, size * 22));
+  const height = Math.round(Math.min(room, size * TALLEST));
   const body = height - head - 4;
   const each = (width - left) / frames.before.length;
   const scrub = { from: left, span: width - left };
@@ -88,7 +89,7 @@ export function cells(frames, step) {
 }
 
 function number(value) {
-  return `${Number(value.toPrecision(3))}`;
+  return `${Number(value.toPrecision(3))}`.replace("-", "−");
 }
 
 // --- the picture ---------------------------------------------------------------------------------------------------
