@@ -72,10 +72,7 @@ def hook() -> None:
             Card(
                 tr("输出 token/s", "Output tokens/s"),
                 significant(now.tokens_per_second),
-                tr(
-                    f"朴素的 {significant(systems.factor(now, naive))} 倍",
-                    f"{significant(systems.factor(now, naive))}× the naive server",
-                ),
+                systems.against(now, naive),
             ),
             Card("TTFT p99", seconds(now.summary.ttft.p99)),
             Card(tr("浪费的 KV", "KV wasted"), percent(now.waste)),
@@ -89,7 +86,7 @@ def hook() -> None:
             "A row for each mechanism switched on: output tokens/s, TTFT p99, waste in held KV",
         ),
     )
-    chapter.leaves_out("hook_leaves_out", requests=systems.NUM_REQUESTS, longest=systems.LONGEST)
+    chapter.leaves_out("hook_leaves_out", requests=systems.NUM_REQUESTS, longest=count(systems.LONGEST))
     best = rungs[RUNGS[-1]]
     chapter.say(
         "hook_result",
@@ -101,7 +98,6 @@ def hook() -> None:
         naive_ttft=seconds(naive.summary.ttft.p99),
         best_ttft=seconds(best.summary.ttft.p99),
     )
-    chapter.say("hook_order", after=guess)
     chapter.presets(
         {
             "hook_quiet": {"on": 4, "rate": 0.5},
@@ -143,10 +139,10 @@ def why() -> None:
 @chapter.act("format", tr("结构化生成", "Structured generation"))
 def structured() -> None:
     chapter.say("format")
-    label = tr("正则表达式，或 JSON Schema", "Regular expression or JSON Schema")
-    typed = chapter.write(label, start=SCHEMA)
+    label = tr("正则表达式或 JSON Schema", "Regex or JSON Schema")
+    typed = chapter.write(label, start=SCHEMA, is_prompt=False)
     is_masked = chapter.toggle("mask", tr("掩码", "Mask"), start=True)
-    jumps = chapter.toggle("jump", tr("跳过没有选择的部分", "Jump over what is forced"))
+    jumps = chapter.toggle("jump", tr("向前跳", "Jump ahead"))
     label = tr("温度", "Temperature")
     temperature = float(
         chapter.choose("temperature", label, TEMPERATURES, start="0.7", advanced=True)

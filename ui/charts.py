@@ -11,6 +11,7 @@ those who do not see it.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -43,6 +44,7 @@ LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5,
 SMALLEST_SPAN = 0.05  # of an axis, as a share of its values
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)
+TAG = re.compile(r"<(?!br>)[^>]*>")  # in a label, all but a new line
 LONG_NAME = 12  # letters; a longer name at the end of a curve takes two lines
 
 PATTERNS = {  # names in ui.theme -> Plotly's
@@ -587,7 +589,8 @@ def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
     if axis.visible is False or axis.showticklabels is False:
         return []
     if axis.ticktext is not None:
-        return axis.ticktext
+        lines = (TAG.sub("", label).split("<br>") for label in axis.ticktext)
+        return [line for each in lines for line in each]
     if axis.range is None:  # of bars
         return [str(name) for trace in figure.data for name in trace.y]
     low, high = axis.range

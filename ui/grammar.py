@@ -128,7 +128,7 @@ def as_frames(text: Text, alt: str) -> Grammar:
         ),
         events=tuple(("breaks",) if one.fate == "breaks" else () for one in moments),
         times=tuple(
-            tr(f"{number} 次前向", f"{number} passes") for number in _passes_so_far(text.pieces)
+            tr(f"前向 {number} 次", f"passes: {number}") for number in _passes_so_far(text.pieces)
         ),
         alt=alt,
     )

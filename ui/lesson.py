@@ -231,7 +231,7 @@ class Chapter:
 
     # Further keyword arguments of the controls: `help`, `unit`, `live` as in `ui.controls`;
     # `advanced` puts a control under "More", `group` under the name of a chapter there (or under
-    # words of your own).
+    # words of your own); `in_text` puts an answer where its question stands.
 
     def front(self, *keys: str, live: Sequence[str] = ()) -> None:
         """The few controls of this act that stand beside its figure, though they have a group;
@@ -262,14 +262,20 @@ class Chapter:
         given = (key, label, options, start)
         return cast(str, self._control(controls.choose, given, more, controls.known(options)))
 
-    def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
-        """A line of the reader's own words, cut with a message where it is too long."""
+    def write(
+        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+    ) -> str:
+        """A line of the reader's own words, cut with a message where it is too long.
+
+        A prompt is also too long if the tiny model would not read all of it.
+        """
         given = (state.TYPED, label, start)
         if self.rehearses or self._quoted is not None:
             return cast(str, self._control(controls.line, given, more, controls.writable))
         text, letters = self._control(controls.line, given, more, controls.writable)
         self._answers[state.TYPED] = text
-        self.problem(notes.text_cut(letters, text, tiny_model.left_out(text)))
+        left_out = tiny_model.left_out(text) if is_prompt else 0
+        self.problem(notes.text_cut(letters, text, left_out))
         return cast(str, text)
 
     def press(
@@ -297,6 +303,20 @@ class Chapter:
                 )
             self._answers[key] = given.getvalue() if given else None
         return cast(bytes | None, self._answers.get(key))
+
+    def paste(self, key: str, label: str, most: int) -> str:
+        """Text of the reader's own, up to `most` letters; for this session, never in the URL."""
+        if not self.rehearses:
+            with self._at.controls:
+                given = st.text_area(
+                    label,
+                    max_chars=most,
+                    height=110,
+                    key=f"{self.here.stem}-{key}",
+                    on_change=state.moved,
+                )
+            self._answers[key] = given or ""
+        return cast(str, self._answers.get(key, ""))
 
     def kept_as_a(self, choose: Callable[[], Chosen]) -> Chosen | None:
         """What `choose` gives at the settings that the reader has kept as A; None without an A.
@@ -555,6 +575,7 @@ class Chapter:
         """The value of a control; `given` begins with its key and ends with where it starts."""
         key, start = given[0], given[-1]
         group, is_advanced = more.pop("group", None), more.pop("advanced", False)
+        in_text = more.pop("in_text", False) and not self.large
         if self._quoted is not None:
             return state.parsed(self._quoted.get(key), read, start)
         if self.rehearses:
@@ -563,10 +584,15 @@ class Chapter:
             more["live"] = True
         is_advanced = is_advanced or (group is not None and key not in self._front)
         state.restate(is_advanced)
-        with self._at.advanced(group) if is_advanced else self._at.controls:
+        with self._place_of(group, is_advanced, in_text):
             self._answers[key] = draw(*given, **more)
         self._drawn[key] = (start, read)
         return self._answers[key]
+
+    def _place_of(self, group: str | None, is_advanced: bool, in_text: bool) -> DeltaGenerator:
+        if in_text:
+            return self._at.text
+        return self._at.advanced(group) if is_advanced else self._at.controls
 
     def _current_act(self) -> Act:
         wanted = state.wanted("part")

@@ -89,6 +89,13 @@ def gains(rungs: Mapping[str, Rung]) -> dict[str, float]:
     return {rung: after / before for rung, after, before in pairs}
 
 
+def against(now: Rung, naive: Rung) -> str:
+    """How many times the tokens/s of the naive server; nothing about itself."""
+    times = significant(factor(now, naive))
+    same = now.setup == naive.setup
+    return "" if same else tr(f"朴素的 {times} 倍", f"{times}× the naive server")
+
+
 def mechanisms() -> dict[str, str]:
     """The rungs above the first, each by itself."""
     return {
@@ -147,7 +154,7 @@ def _columns(
 ) -> go.Figure:
     """Bars in columns that share their rows; each column has a scale of its own."""
     size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
-    figure = charts.plain(len(labels) * size * 3 + 60, large)
+    figure = charts.plain(round(len(labels) * size * 3.4) + 60, large)
     share = 1 / len(columns)
     rows = list(range(len(labels)))
     for number, (title, hue, values) in enumerate(columns):
@@ -184,7 +191,9 @@ def _columns(
             showarrow=False,
             font_size=size,
         )
-    _name_rows(figure, labels, size)
+    off = f'<span style="color:{charts.NEUTRAL}">{{}}</span>'
+    named = [name if row < shown else off.format(name) for row, name in enumerate(labels)]
+    _name_rows(figure, named, size)
     return figure
 
 

@@ -63,7 +63,7 @@ MEANINGS: dict[str, Meaning] = {
     "target": Meaning("#1f78b4", "solid", "target 的概率", "the target's probability"),
     # A token that an automaton watches.
     "drawn": Meaning("#2d7f9d", "solid", "模型写的", "drawn from the model"),
-    "jumped": Meaning("#8f7d2c", "dots", "跳过模型，直接写上", "jumped over"),
+    "jumped": Meaning("#8f7d2c", "outline", "跳过模型，直接写上", "jumped over"),
     "breaks": Meaning("#c8504a", "cross", "破坏了格式", "breaks the format"),
     # What becomes of a node in the radix tree.
     "locked": Meaning("#5d7285", "horizontal", "锁住", "locked"),

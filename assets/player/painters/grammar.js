@@ -13,7 +13,7 @@ const LINES = 2; // of text
 const GAP = 3; // px between two cells
 const AIR = 6; // px left and right of a token in its cell
 const LARGEST_COLUMN = 9; // times the size of text
-const LARGEST_BARS = 84; // px, the height of one row of bars
+const LARGEST_BARS = 60; // px, the height of one row of bars
 const LEAST_BARS = 16;
 const DASHES = [4, 3];
 
