@@ -505,21 +505,25 @@ def behind_a_router() -> None:
     turns, sticky, spread = (
         fleets[name][number] for name in ("round_robin", "affinity", "balanced")
     )
-    chapter.say(
-        "replicas_result",
-        number=number,
-        turns=percent(turns.hit_rate),
-        sticky=percent(sticky.hit_rate),
-        turns_ttft=seconds(turns.ttft.mean),
-        sticky_ttft=seconds(sticky.ttft.mean),
-    )
-    chapter.say(
-        "replicas_balance" if popular else "replicas_even",
-        busiest=fleet_pictures.times_the_mean(sticky.imbalance),
-        sticky_p99=seconds(sticky.ttft.percentile(99)),
-        spread_p99=seconds(spread.ttft.percentile(99)),
-        spread=percent(spread.hit_rate),
-    )
+    if number == 1:
+        chapter.say("replicas_one", rate=percent(now.hit_rate), ttft=seconds(now.ttft.mean))
+    else:
+        chapter.say(
+            "replicas_result",
+            number=number,
+            turns=percent(turns.hit_rate),
+            sticky=percent(sticky.hit_rate),
+            turns_ttft=seconds(turns.ttft.mean),
+            sticky_ttft=seconds(sticky.ttft.mean),
+        )
+        slow, slow_if_spread = sticky.ttft.percentile(99), spread.ttft.percentile(99)
+        chapter.say(
+            "replicas_balance" if slow > slow_if_spread else "replicas_even",
+            busiest=fleet_pictures.times_the_mean(sticky.imbalance),
+            sticky_p99=seconds(slow),
+            spread_p99=seconds(slow_if_spread),
+            spread=percent(spread.hit_rate),
+        )
     chapter.presets(
         {
             "replicas_turns": {"replicas": 8},

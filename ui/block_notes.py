@@ -17,7 +17,8 @@ def short_hash(block: ChainBlock) -> str:
 def before_lookup(num_blocks: int, num_tokens: int) -> str:
     return tr(
         f"新提示词有 {num_tokens} 个 token，切成 {num_blocks} 块，还一块都没有查。",
-        f"The new prompt has {num_tokens} tokens in {num_blocks} blocks; none is looked up yet.",
+        f"The new prompt has {_number(num_tokens, 'token')} in {_number(num_blocks, 'block')}; "
+        "none is looked up yet.",
     )
 
 
@@ -32,7 +33,7 @@ def looked_up(number: int, block: ChainBlock, fate: Fate, is_first_miss: bool) -
             else "The last token does not fill a block: no hash, always computed.",
         )
     before = tr("前面没有块", "nothing before it") if number == 1 else f"h{number - 1}"
-    inside = tr(f"{size} 个 token", f"{size} tokens" if size > 1 else "1 token")
+    inside = tr(f"{size} 个 token", _number(size, "token"))
     made = f"h{number} = H({before}, {inside}) = {short_hash(block)}…"
     return f"{made}{tr('：', ': ')}{_outcome(number, fate, is_first_miss)}"
 
@@ -121,13 +122,12 @@ def _taken(move: Move) -> str:
     if not move.evicted:
         return tr(
             f"从队首取 {number} 块",
-            f"takes {number} {'block' if number == 1 else 'blocks'} from the head of the queue",
+            f"takes {_number(number, 'block')} from the head of the queue",
         )
     lost = _listed(content(*one) for one in move.evicted)
     return tr(
         f"从队首取 {number} 块，其中 {lost} 被淘汰",
-        f"takes {number} {'block' if number == 1 else 'blocks'} from the head of the queue, "
-        f"which evicts {lost}",
+        f"takes {_number(number, 'block')} from the head of the queue, which evicts {lost}",
     )
 
 
@@ -144,6 +144,10 @@ def _left(move: Move) -> str:
         return tr(f"{back}。", f"{back}.")
     others = _listed(shared)
     return tr(f"{back}；{others} 还有人用。", f"{back}; {others} are still in use.")
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is_shared(block: Block) -> bool:

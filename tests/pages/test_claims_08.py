@@ -5,6 +5,7 @@ what the page itself computes, over the whole range of a control where the sente
 """
 
 import json
+from itertools import pairwise, takewhile
 
 import pytest
 
@@ -91,6 +92,16 @@ def test_somebody_has_to_be_first_and_computes_everything(scene):
 
 
 @SCENES
+def test_each_prompt_begins_with_what_has_been_sent_before(scene):
+    texts = prompts.conversation(scene)
+    for before, text in pairwise(texts):
+        pairs = zip(before.spoken, text.tokens, strict=False)
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        assert (alike == len(before.spoken)) == (scene == "chat")  # with its answer
+        assert alike > 64
+
+
+@SCENES
 def test_no_ttft_is_below_reading_the_weights_once(scene):
     floor = PAGE["CLOCK"].decode_floor_seconds
     assert CACHE.play("hook", scene=scene).said["hook_limits"]["floor"] == seconds(floor)
@@ -154,10 +165,27 @@ def test_the_same_prompt_again_computes_its_last_block():
     assert "the whole block is computed again" in notes[-1]
 
 
+@pytest.mark.parametrize("size", PAGE["BLOCK_SIZES"])
+def test_the_last_block_of_the_same_prompt_is_computed_at_any_block_size(size):
+    found, computed, boxes, _ = looked_up(edit="same", size=size)
+    assert found == len(boxes) - 1
+    assert computed == len(boxes[-1].body)
+    is_full = computed == size
+    assert is_full == (size < 16)  # so both cases of the text are there
+    assert (boxes[-1].head == "–") == (not is_full)
+
+
+@pytest.mark.parametrize("size", PAGE["BLOCK_SIZES"])
 @pytest.mark.parametrize("edit", ["append", "time_last"])
-def test_what_is_changed_at_the_end_leaves_all_blocks_before_it(edit):
-    found, *_ = looked_up(edit=edit)
-    assert found == len(prompts.tokens(prompts.edited("same"))) // 8
+def test_what_is_changed_at_the_end_leaves_all_full_blocks_before_it(edit, size):
+    found, *_ = looked_up(edit=edit, size=size)
+    assert found == len(prompts.tokens(prompts.edited("same"))) // size
+
+
+def test_one_block_and_one_token_are_no_plural():
+    assert looked_up(edit="own", text="a")[-1][0].startswith(
+        "The new prompt has 1 token in 1 block;"
+    )
 
 
 def test_one_word_near_the_start_changes_every_later_hash_and_no_later_token():
@@ -319,5 +347,6 @@ def test_show_me_leads_to_a_tail_that_stands_before_its_beginning_in_the_queue()
 
 def test_show_me_leads_to_a_cache_that_sixteen_chats_had_enough_of():
     assert shown("twice_the_chats").cards[1].value == percent(ALL_RATES[32][0][32_768] / 100)
-    assert ALL_RATES[16][0][32_768] > 0.97 * ALL_RATES[16][1]
+    assert ALL_RATES[16][0][32_768] > 0.97 * ALL_RATES[16][1]  # just enough: half of it is not
+    assert ALL_RATES[16][0][16_384] < 0.85 * ALL_RATES[16][1]
     assert ALL_RATES[32][0][32_768] < 0.85 * ALL_RATES[32][1]

@@ -206,8 +206,11 @@ def all_fleets(popular):
     }
 
 
+ALL = {popular: all_fleets(float(popular)) for popular in PAGE["POPULAR"]}
+
+
 def test_round_robin_divides_the_hits_and_affinity_keeps_them():
-    fleets = all_fleets(0.0)
+    fleets = ALL["0"]
     turns = [one.hit_rate for one in fleets["round_robin"]]
     sticky = [one.hit_rate for one in fleets["affinity"]]
     assert turns == sorted(turns, reverse=True)
@@ -217,11 +220,11 @@ def test_round_robin_divides_the_hits_and_affinity_keeps_them():
 
 
 def test_even_traffic_is_spread_nearly_evenly_by_affinity():
-    assert all(one.imbalance < 1.25 for one in all_fleets(0.0)["affinity"])
+    assert all(one.imbalance < 1.25 for one in ALL["0"]["affinity"])
 
 
 def test_a_popular_prefix_makes_one_replica_hot_and_balance_cools_it():
-    fleets = {rule: of_rule[-1] for rule, of_rule in all_fleets(0.6).items()}
+    fleets = {rule: of_rule[-1] for rule, of_rule in ALL["0.6"].items()}
     hot, spread = fleets["affinity"], fleets["balanced"]
     assert hot.shares[0] > 0.5  # most of the work
     assert hot.ttft.percentile(99) > 10 * spread.ttft.percentile(99)
@@ -232,11 +235,31 @@ def test_a_popular_prefix_makes_one_replica_hot_and_balance_cools_it():
 
 def test_the_page_says_what_its_fleets_do():
     played, said = fleet(8, "round_robin")
-    turns = all_fleets(0.0)["round_robin"][-1]
+    turns = ALL["0"]["round_robin"][-1]
     assert values(played)[:2] == [percent(turns.hit_rate), seconds(turns.ttft.mean)]
     assert said["turns"] == percent(turns.hit_rate)
     assert "replicas_even" in played.said
     assert "replicas_balance" in fleet(8, "affinity", 0.6)[0].said
+
+
+@pytest.mark.parametrize("popular", PAGE["POPULAR"])
+@pytest.mark.parametrize("number", PAGE["REPLICAS"])
+def test_affinity_is_said_to_be_worse_only_where_its_slowest_wait_longer(number, popular):
+    said = CACHE.play("replicas", replicas=number, popular=popular).said
+    of_rule = {
+        name: fleets[PAGE["REPLICAS"].index(number)] for name, fleets in ALL[popular].items()
+    }
+    sticky, spread = of_rule["affinity"], of_rule["balanced"]
+    if number == 1:
+        assert {fleet.ttft.mean for fleet in of_rule.values()} == {sticky.ttft.mean}
+        assert said["replicas_one"]["rate"] == percent(sticky.hit_rate)
+        assert not {"replicas_result", "replicas_balance", "replicas_even"} & set(said)
+        return
+    is_worse = sticky.ttft.percentile(99) > spread.ttft.percentile(99)
+    assert ("replicas_balance" in said) == is_worse == (number == 8 and popular == "0.6")
+    assert ("replicas_even" in said) == (not is_worse)
+    assert spread.hit_rate < sticky.hit_rate  # a prefix that moves on is computed again
+    assert of_rule["round_robin"].hit_rate < sticky.hit_rate
 
 
 def test_for_each_replica_there_are_as_many_requests_and_prefixes_as_the_page_says():
