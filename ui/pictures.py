@@ -240,15 +240,18 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
     )
     figure.update_xaxes(range=[change.loads[0], change.loads[-1] * 1.02])
     figure.add_hline(y=0, line_color=charts.NEUTRAL, line_width=2)
-    for side, words in ((1, tr("↑ 更晚", "↑ later")), (-1, tr("↓ 更早", "↓ sooner"))):
+    for y, anchor, words in (
+        (high, "top", tr("↑ 更晚", "↑ later")),
+        (low, "bottom", tr("↓ 更早", "↓ sooner")),
+    ):
         figure.add_annotation(
             x=0,
             xref="paper",
-            y=0,
+            y=y,
             text=words,
             showarrow=False,
             xanchor="left",
-            yanchor="bottom" if side > 0 else "top",
+            yanchor=anchor,
             xshift=6,
             font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
         )

@@ -42,7 +42,7 @@ def bars(rows: Mapping[str, Shares], large: bool = False) -> go.Figure:
     size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
     _mark(figure, RESERVED, (-0.5, edge), size, above=True)
     _mark(figure, PAGED, (edge, edge + 1), size, above=False)
-    figure.update_yaxes(range=[edge + 2, -1.2])  # room for what the marks say
+    figure.update_yaxes(range=[edge + 2, -1.6])  # room for what the marks say
     return figure.update_xaxes(range=[0, 100], tickvals=list(range(0, 101, 20)), ticksuffix="%")
 
 

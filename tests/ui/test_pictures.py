@@ -201,3 +201,14 @@ def test_a_change_of_ttft_is_drawn_in_ms_with_a_mark_at_each_change_of_sign():
     assert long.y.tolist() == pytest.approx([20, 10, -10])
     assert short.y.tolist() == pytest.approx([0, -10, -20])
     assert (mark.x[0], mark.y[0], mark.text[0]) == (3.0, 0, "3.0")
+
+
+def test_later_and_sooner_stand_in_corners_where_no_curve_begins():
+    change = stalls.TtftChange((1.0, 2.0, 4.0), (0.0, 0.01, 0.02), (0.02, 0.03, 0.2))
+    figure = pictures.ttft_change(change, [])
+    top, bottom = (
+        next(one for one in figure.layout.annotations if one.text.startswith(arrow))
+        for arrow in "↑↓"
+    )
+    assert (bottom.y, top.y) == figure.layout.yaxis.range
+    assert (bottom.yanchor, top.yanchor) == ("bottom", "top")
