@@ -308,8 +308,9 @@ def fork() -> None:
     answers = int(chapter.slide("answers", tr("几个回答", "Answers"), 2, 4, start=3, live=True))
     label = tr("提示词", "Prompt")
     prompt = int(chapter.pick("prompt", label, PROMPTS, start=10, unit=TOKENS, live=True))
-    chapter.say("fork", answers=answers)
     setup = ForkSetup(cast(forks.Search, search), answers, prompt)
+    chapter.say("fork", answers=answers)
+    chapter.say("fork_full_block" if setup.fills_last_block else "fork_partial_block")
     sharing = blocks.sharing(setup)
     chapter.cards(
         [

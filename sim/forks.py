@@ -42,6 +42,11 @@ class ForkSetup:
             require(value >= 1, "length_below_one", value=value)
 
     @property
+    def fills_last_block(self) -> bool:
+        """Whether the prompt does, and leaves nothing to copy where it forks."""
+        return self.prompt_tokens % self.block_size == 0
+
+    @property
     def num_blocks(self) -> int:
         """What it takes if nothing is shared."""
         longest = self.prompt_tokens + self.output_tokens

@@ -350,6 +350,17 @@ def test_a_prompt_that_fills_its_last_block_leaves_nothing_to_copy():
     assert PAGE.play("fork", prompt=10).said["fork_result"]["copies"] == "2"
 
 
+@pytest.mark.parametrize("search", ["parallel", "beam"])
+@pytest.mark.parametrize("prompt", IT["PROMPTS"])
+def test_the_last_block_is_called_partly_full_only_where_it_is(search, prompt):
+    said = PAGE.play("fork", search=search, prompt=prompt).said
+    where = "fork_full_block" if prompt in (8, 12) else "fork_partial_block"
+    assert [name for name in said if name.endswith("_block")] == [where]
+    setup = forks.ForkSetup(search, 3, prompt)
+    first = next(step.num_tokens for step in forks.steps(setup))
+    assert (first[0] % setup.block_size == 0) == (where == "fork_full_block")
+
+
 def test_beams_share_more():
     samples, beams = (PAGE.play("fork", search=how).cards[0].value for how in ("parallel", "beam"))
     assert int(beams) < int(samples)
