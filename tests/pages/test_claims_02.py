@@ -170,6 +170,12 @@ def test_attention_has_the_same_flops_for_each_byte_in_any_batch(model):
         assert number == pytest.approx(chosen.q_heads / chosen.kv_heads, rel=2e-3)
 
 
+def test_with_short_contexts_attention_is_only_about_the_heads_that_share():
+    said = PAGE.play("roofline", context=64)
+    assert said.said["roofline_result"]["attention"] == "3.97"
+    assert "about as many FLOP per byte as query heads" in said.text["roofline_result"]
+
+
 def test_the_heads_that_are_named_are_those_of_the_model():
     said = PAGE.play("roofline").said["roofline_result"]
     assert (said["queries"], said["heads"], said["attention"]) == (32, 8, "4.00")
@@ -407,6 +413,10 @@ def test_sixteen_times_the_kv_takes_longer_to_read_than_the_weights():
     assert short.attention.memory_seconds < short.weights.memory_seconds
     assert long.attention.memory_bound
     assert shown("long_context_decode").cards
+    large = Roofline(specs.MODELS["Llama-3.1-70B"], GPU).breakdown(phases.decode(32, 8_192))
+    assert large.attention.memory_seconds < large.weights.memory_seconds  # so the model is named
+    for question in QUIZ["long_context_decode"]["question"].values():
+        assert MODEL.name in question
 
 
 def test_what_raises_the_flops_of_a_byte_and_what_does_not():
@@ -421,6 +431,13 @@ def test_what_raises_the_flops_of_a_byte_and_what_does_not():
     assert faster.memory_seconds < fewer_heads.memory_seconds
     assert longer.intensity < fewer_heads.intensity
     assert notes(shown("what_raises_it"))[2] == MEMORY
+
+
+def test_a_lone_request_gains_flops_per_byte_with_its_context_so_the_question_names_the_batch():
+    short, long = (CLOCK.breakdown(phases.decode(1, each)).whole for each in (512, 8_192))
+    assert long.intensity > short.intensity
+    for question in QUIZ["what_raises_it"]["question"].values():
+        assert "64" in question
 
 
 def test_one_user_uses_less_than_a_hundredth_of_the_arithmetic():
