@@ -10,7 +10,7 @@ import { fill } from "../words.js";
 const [UNROUNDED, ROUNDED, LOST] = [0, 1, 2]; // the states, in the order they are sent in
 const [, SCALE, ROUND] = [0, 1, 2]; // the phases
 const ROWS = 15; // of text that the picture is high
-const TALLEST = 20; // the same where there is more room
+const TALLEST = 20; // of the text size, however much room there is
 const CLOSE = 3; // px; levels closer than this become one band
 const BAR = 0.72; // of a weight's share of the width
 const LEAST = 2; // px of a bar that is zero
