@@ -11,7 +11,7 @@ from sim.cost import Roofline
 from sim.parallel import Parted, Spread
 from ui import grammar, lesson, predict, systems
 from ui.lesson import Card, tr
-from ui.numbers import count, microseconds, percent, seconds, significant
+from ui.numbers import count, microseconds, percent, plain, seconds, significant
 
 SCHEMA = (
     '{"type":"object","properties":{"engine":{"enum":["vLLM","SGLang"]},'
@@ -91,7 +91,7 @@ def hook() -> None:
     chapter.say(
         "hook_result",
         after=guess,
-        rate=significant(rate),
+        rate=plain(rate),
         naive=significant(naive.tokens_per_second),
         best=significant(best.tokens_per_second),
         factor=significant(systems.factor(best, naive)),

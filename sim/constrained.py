@@ -24,6 +24,7 @@ from sim.tokenizer import Tokenizer
 from sim.transformer import Array
 
 NO_BYTE = 256
+CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of a character after its first
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,10 @@ class Masks:
         return self.after(state) != self.automaton.dead
 
     def forced(self, state: int) -> list[int]:
-        """The tokens of what must come next, in whole characters."""
-        return self.tokenizer.encode(self.automaton.forced(state).decode(errors="ignore"))
+        """The tokens of what must come next, up to the last whole character."""
+        data = self.automaton.forced(state)
+        begun = len(data) - len(data.lstrip(CONTINUATION))  # of a character: byte by byte
+        return [*data[:begun], *self.tokenizer.encode(data[begun:].decode(errors="ignore"))]
 
 
 def write(

@@ -105,11 +105,11 @@ def _only(schema: dict[str, Any], known: set[str]) -> None:
 
 def _literal(value: object) -> str:
     """A pattern for the value as JSON, without white space."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can write and UTF-8 cannot
-        raise SimError("schema_value_unreadable", value="\ufffd") from None
+    except ValueError:  # infinity, or half a surrogate pair, which JSON can write and UTF-8 cannot
+        raise SimError("schema_value_unreadable", value=ascii(value)[:20]) from None
     return quoted(text)
 
 

@@ -116,6 +116,8 @@ def as_frames(text: Text, alt: str) -> Grammar:
     masks = text.format.masks
     dead = masks.automaton.dead
     moments = tuple(_moment(piece, masks) for piece in text.pieces)
+    has_jumps = any(piece.is_forced for piece in text.pieces)
+    stops = {"breaks", "drawn"} if has_jumps else {"breaks"}  # where the model was asked after all
     return Grammar(
         prompt=tuple(tiny_model.pieces(tiny_model.prompt(PROMPT))),
         moments=moments,
@@ -126,7 +128,7 @@ def as_frames(text: Text, alt: str) -> Grammar:
             else grammar_notes.drawn(piece, dead, masks.tokenizer.vocab_size)
             for piece in text.pieces
         ),
-        events=tuple(("breaks",) if one.fate == "breaks" else () for one in moments),
+        events=tuple((one.fate,) if one.fate in stops else () for one in moments),
         times=tuple(
             tr(f"前向 {number} 次", f"passes: {number}") for number in _passes_so_far(text.pieces)
         ),
@@ -164,16 +166,23 @@ def _named(state: int, dead: int) -> int:
 
 
 def _ways(piece: Piece, masks: Masks) -> tuple[Way, ...]:
-    """The one that the token takes comes first."""
+    """The token that came, if it may; then the bytes that begin something else."""
     machine, data = masks.automaton, masks.tokenizer.pieces[piece.token]
-    first = machine.walk(piece.state, data[:1]) if data else None
-    ways = [
-        Way(grammar_notes.bytes_in_words(values), target, target == first)
+    token = tiny_model.piece(piece.token)
+    taken = [] if piece.after == machine.dead else [Way(token, piece.after if data else -1, True)]
+    first = data[:1] if taken else b""
+    ways = {
+        target: [byte for byte in values if byte not in first]
         for target, values in machine.ways(piece.state).items()
+    }
+    others = [
+        Way(grammar_notes.bytes_in_words(values), target, False)
+        for target, values in ways.items()
+        if values
     ]
-    if machine.accepting[piece.state]:
-        ways.append(Way(tr("结束", "the end"), -1, not data))
-    return tuple(sorted(ways, key=lambda way: not way.taken))
+    if machine.accepting[piece.state] and (data or not taken):
+        others.append(Way(tiny_model.END, -1, False))
+    return (*taken, *others)
 
 
 def _bars(piece: Piece) -> tuple[Bar, ...]:

@@ -25,7 +25,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Way:
-    """Bytes that lead on from a state, in words, and the state they lead to (-1: the end)."""
+    """A token, or bytes, that lead on from a state, and the state they lead to (-1: the end)."""
 
     label: str
     target: int
@@ -105,15 +105,14 @@ class Grammar(Frames):
         return {
             "row_text": tr("文本", "text"),
             "row_state": tr("自动机", "automaton"),
-            "row_free": tr("模型的概率", "the model's"),
-            "row_used": tr("掩码之后", "after the mask"),
+            "row_free": tr("模型的概率", "model's p"),
+            "row_used": tr("掩码之后", "p after mask"),
             "state": tr("状态", "state"),
             "broken": tr("无路可走：格式已破坏", "no way on: the format is broken"),
             "no_pass": tr("只有一种写法：不必问模型", "only one text can follow: no pass needed"),
             "no_mask": tr("掩码关着：照模型的概率抽", "mask off: drawn from the model's own"),
             "others": tr("其余", "others"),
             "forbidden": tr("禁止", "forbidden"),
-            "end": tr("结束", "end"),
             "column_state": tr("状态", "State"),
             "column_ways": tr("可以接", "May follow"),
             "column_bars": tr("概率：模型 → 掩码后", "Probability: model → after the mask"),

@@ -13,7 +13,7 @@ const LINES = 2; // of text
 const GAP = 3; // px between two cells
 const AIR = 6; // px left and right of a token in its cell
 const LARGEST_COLUMN = 9; // times the size of text
-const LARGEST_BARS = 60; // px, the height of one row of bars
+const LARGEST_BARS = 4.6; // times the size of text, the height of one row of bars
 const LEAST_BARS = 16;
 const DASHES = [4, 3];
 
@@ -73,8 +73,8 @@ export function layout(frames, { width, room, size, widthOf }) {
     return { lines, text, automaton, bars, rowHeight: Math.floor((room - bars - label) / 2) };
   };
   const roomy = place(LINES);
-  const tight = roomy.rowHeight < size * 1.3 + LEAST_BARS ? place(1) : roomy;
-  const rowHeight = Math.round(Math.min(Math.max(tight.rowHeight, size * 1.3 + LEAST_BARS), size * 1.3 + LARGEST_BARS));
+  const tight = roomy.rowHeight < size * 1.6 + LEAST_BARS ? place(1) : roomy;
+  const rowHeight = Math.round(Math.min(Math.max(tight.rowHeight, size * 1.6 + LEAST_BARS), size * (1.6 + LARGEST_BARS)));
   const height = tight.bars + 2 * rowHeight + label;
   const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
   return { ...tight, width, height, left, right, size, cell, label, rowHeight, rows, widthOf, scrub: { from: left, span: right - left } };
@@ -234,7 +234,7 @@ function paintBars(c, frames, step, place, look) {
 }
 
 function paintRow(c, bars, valueOf, { bottom, column, masks }, { words }, place, look) {
-  const most = place.rowHeight - place.size * 1.3;
+  const most = place.rowHeight - place.size * 1.6;
   bars.forEach((bar, at) => {
     const x = place.left + at * column + column * 0.18;
     const width = column * 0.64;
