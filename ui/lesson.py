@@ -214,11 +214,12 @@ class Chapter:
                     frame.link(chapter, f"{what} → {chapter.name(languages.current())}")
 
     @_stands_still
-    def flags(self, section: str = "flags") -> None:
+    def flags(self, section: str = "flags", **numbers: object) -> None:
         """From the model to the real thing: a table of flags and metric names."""
+        text = self.text.filled(section, **numbers)
         if not self.large:
             with self._at.whole:
-                explain.flags(self.text.filled(section))
+                explain.flags(text)
 
     @_stands_still
     def prove(self, claim: str, text: str | None = None) -> None:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from sim import caches, engine, metrics, replicas, slots, stalls, tree_server
+from sim import caches, clinic, engine, metrics, replicas, slots, stalls, tree_server
 from sim.kv import lru
 from sim.prompts import Prompt
 from sim.request import Request
@@ -139,3 +139,11 @@ def lru_hit_rates(
 ) -> tuple[float, ...]:
     """How often a cache of blocks hits, for each capacity in tokens; None: room for everything."""
     return tuple(lru.hit_rates(chats.requests(), block_size, capacities))
+
+
+@lru_cache(maxsize=KEPT)
+def panel(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Panel:
+    """The panel of a case of the clinic, with some of its flags turned."""
+    case = clinic.CASES[code]
+    server = clinic.changed(case.build(seed), changes)
+    return clinic.read([run(setup) for setup in server.setups()], case.slo, server.num_refused)

@@ -143,6 +143,9 @@ class Rehearsal:
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return self.values.pop(key, None)
 
+    def paste(self, key: str, label: str, most: int) -> str:
+        return cast(str, self.values.pop(key, ""))
+
     def _stand(self, key: str, places: list[Any], start: Any) -> Any:
         assert start in places, f"{key} starts at {start!r}, which is no place of it"
         self.played.controls[key] = places
@@ -170,8 +173,8 @@ class Rehearsal:
     ) -> None:
         self.words(section, **numbers)
 
-    def flags(self, section: str = "flags") -> None:
-        self.words(section)
+    def flags(self, section: str = "flags", **numbers: object) -> None:
+        self.words(section, **numbers)
 
     def problem(self, message: str, section: str = "") -> None:
         if message:

@@ -1,0 +1,343 @@
+"""The clinic's pictures and words: a panel over time, three questions, flags to turn.
+
+They read results of `sim.clinic`.  What is said about one case stands in `clinic_cases.*.md`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sim import clinic
+from sim.clinic import Case, Change, OverTime, Panel, Server, Slo
+from sim.metrics import Distribution
+from ui import charts, engine_log, language, pictures, prose, runs
+from ui.charts import Series
+from ui.language import tr
+from ui.numbers import count, percent, seconds, significant
+
+NOT_YET = "open"  # a question without an answer
+NOTHING = "none"  # no flag is turned
+CASES_TEXT = Path(__file__).with_name("clinic_cases")
+GHOST = 0.45  # opacity of what was before
+POINT_PX, LARGE_POINT_PX = 5, 8
+
+# -- words ------------------------------------------------------------------------------------
+
+
+def told(case: Case, about: str) -> str:
+    """What is said about a case: its "story", "cause" or "lure"."""
+    return prose.read(CASES_TEXT, language.current()).filled(f"{case.code}_{about}")
+
+
+def name(case: Case) -> str:
+    """The complaint, as a heading."""
+    return prose.read(CASES_TEXT, language.current()).section(f"{case.code}_story").heading
+
+
+def question(number: int) -> str:
+    return {
+        1: tr("① TTFT 还是 ITL 大？", "① TTFT or ITL?"),
+        2: tr("② KV 接近上限吗？", "② KV near its limit?"),
+        3: tr("③ 算力和带宽？", "③ Compute, bandwidth?"),
+    }[number]
+
+
+def options(number: int) -> dict[str, str]:
+    """Answers to a question: code -> words."""
+    known = {
+        1: {
+            "ttft": tr("TTFT 大：排队或预填充", "TTFT: queueing or prefill"),
+            "itl": tr(
+                "ITL 大：解码、预填充干扰或抢占", "ITL: decode, prefill interference or preemption"
+            ),
+            "both": tr("两个都大", "both"),
+            "neither": tr("都不大", "neither"),
+        },
+        2: {
+            "full": tr("是：并发被 KV 卡住", "yes: KV limits concurrency"),
+            "room": tr("否：还有余地", "no: there is room"),
+        },
+        3: {
+            "compute": tr("算力领先：在算提示词", "compute leads: prompts are computed"),
+            "bandwidth": tr("带宽领先：在解码", "bandwidth leads: it decodes"),
+            "low": tr("双低：调度或启动问题", "both low: scheduling or launches"),
+        },
+    }[number]
+    return {NOT_YET: tr("还没答", "not answered yet"), **known}
+
+
+def asked(number: int, answer: str, truth: str) -> str:
+    """Whether an answer is "open", "right", "part" (one of two) or "wrong"."""
+    if answer == NOT_YET:
+        return "open"
+    if answer == truth:
+        return "right"
+    return "part" if truth == "both" and answer in ("ttft", "itl") else "wrong"
+
+
+def reading(number: int, panel: Panel, slo: Slo) -> str:
+    """What the panel says to a question, in numbers."""
+    seen = panel.readings
+    if number == 1:
+        return tr(
+            f"TTFT p99 是 {latency(seen.ttft_p99)}，目标 {seconds(slo.ttft_seconds)}；"
+            f"ITL p99 是 {latency(seen.itl_p99)}，目标 {seconds(slo.itl_seconds)}。",
+            f"TTFT p99 is {latency(seen.ttft_p99)} (target {seconds(slo.ttft_seconds)}); "
+            f"ITL p99 is {latency(seen.itl_p99)} (target {seconds(slo.itl_seconds)}).",
+        )
+    if number == 2:
+        return tr(
+            f"KV 使用率最高 {share(seen.kv)}，抢占 {count(panel.num_preemptions)} 次。",
+            f"KV use peaks at {share(seen.kv)}; preemptions: {count(panel.num_preemptions)}.",
+        )
+    return tr(
+        f"带宽用了 {share(seen.bandwidth)}，算力用了 {share(seen.compute)}，"
+        f"有 kernel 在跑的时间占 {percent(panel.gpu_busy)}。",
+        f"Bandwidth at {share(seen.bandwidth)}, compute at {share(seen.compute)}; kernels run "
+        f"{percent(panel.gpu_busy)} of the time.",
+    )
+
+
+def truth(number: int, panel: Panel, slo: Slo) -> str:
+    """The answer that the readings give."""
+    return str(clinic.answers(panel.readings, slo, clinic.THRESHOLDS)[number - 1])
+
+
+def verdict(number: int, answer: str, right: str) -> str:
+    """What is said to an answer."""
+    words = options(number)[right]
+    return {
+        "right": tr(f"**对**，{words}。", f"**Yes**: {words}."),
+        "part": tr(f"**只说了一半**，该答“{words}”。", f"**Half of it**: {words}."),
+        "wrong": tr(f"**不是**，该答“{words}”。", f"**No**. The panel says: {words}."),
+    }[asked(number, answer, right)]
+
+
+def latency(value: float | None) -> str:
+    return "–" if value is None else seconds(value)
+
+
+def share(value: float | None) -> str:
+    return "–" if value is None else percent(value)
+
+
+def note(value: float | None, before: Panel | None) -> str:
+    """On a card: what it was, if something was changed."""
+    return tr(f"之前 {latency(value)}", f"before {latency(value)}") if before else ""
+
+
+# -- what may be turned -----------------------------------------------------------------------
+
+
+def changes(case: Case) -> dict[str, Change]:
+    """Code in the URL -> what is turned."""
+    return {f"{one.flag}-{one.value}".lower(): one for one in case.offers}
+
+
+def offers(case: Case, server: Server) -> dict[str, str]:
+    """Code -> words, beginning with nothing."""
+    words = {code: flag_words(change, server) for code, change in changes(case).items()}
+    return {NOTHING: tr("什么都不改", "change nothing"), **words}
+
+
+def chosen(case: Case, *codes: str) -> tuple[Change, ...]:
+    """What these codes turn."""
+    known = changes(case)
+    return tuple(known[code] for code in dict.fromkeys(codes) if code in known)
+
+
+def flag_words(change: Change, server: Server) -> str:
+    """A flag and how it is turned, as it is written for the real server where there is a flag."""
+    value, before = change.value, getattr(server, change.flag)
+    match change.flag:
+        case "chunked_prefill":
+            return "--enable-chunked-prefill" if value else "--no-enable-chunked-prefill"
+        case "largest_graph" if before == 0:
+            return tr("去掉 --enforce-eager", "drop --enforce-eager")
+        case "largest_graph":
+            return f"--cuda-graph-sizes {value}"
+        case "api_servers":
+            return f"--api-server-count {value}"
+        case "tensor_parallel":
+            return f"--tensor-parallel-size {value}"
+        case "num_speculative_tokens":
+            return (
+                f"num_speculative_tokens {before} → {value}"
+                if value
+                else tr("关掉 --speculative-config", "drop --speculative-config")
+            )
+        case "num_replicas":
+            return tr(f"副本 {before} → {value} 个", f"replicas {before} → {value}")
+        case "routing":
+            return tr("路由：轮询 → 前缀亲和", "routing: by turns → by prefix")
+        case "gpu":
+            return tr(f"换成 {value}", f"buy {value}")
+        case "max_tokens":
+            return tr(f"回答最多 {value} 个 token", f"answers of at most {value} tokens")
+        case "longest_prompt":
+            return tr(
+                f"拒收 {value:,} token 以上的提示词", f"refuse prompts above {value:,} tokens"
+            )
+        case "variable_first":
+            return tr("把时间戳移到提示词末尾", "move the time of day to the prompt's end")
+        case _:
+            flag = change.flag.replace("_", "-")
+            return f"--{flag} {before} → {value}"
+
+
+# -- pictures ---------------------------------------------------------------------------------
+
+
+def panel(
+    here: Panel, before: Panel | None, slo: Slo, large: bool = False, height: int = 430
+) -> go.Figure:
+    """TTFT of each request, ITL, KV and queue over time; the run before the change is grey."""
+    now, was = here.over_time, before.over_time if before else None
+    ttft, itl = _points(now), _line("", now.end_seconds, now.itl_p99 * 1000, "decode")
+    kv = _line("", now.end_seconds, now.kv * 100, "cached")
+    running = _line(tr("运行", "running"), now.end_seconds, now.running, "decode")
+    waiting = _line(tr("排队", "waiting"), now.end_seconds, now.waiting, "queue", "dash")
+    ghosts = _ghosts(was) if was else [[], [], [], []]
+    key = tr("   ▪ 灰：改之前", "   ▪ grey: before") if was else ""
+    rows: list[tuple[str, str, list[Series], float | None]] = [
+        (tr("每个请求的 TTFT", "TTFT of each request") + key, "s", [ttft], None),
+        ("ITL p99", "ms", [itl], None),
+        (tr("KV 使用率", "KV use"), "%", [kv], 108),
+        (
+            pictures.keyed(tr("请求数", "requests"), [running, waiting]),
+            "",
+            [running, waiting],
+            None,
+        ),
+    ]
+    panels = [
+        charts.Panel(title, [*grey, *own], unit, top, names_in_title=True)
+        for (title, unit, own, top), grey in zip(rows, ghosts, strict=True)
+    ]
+    figure = charts.stacked_time_series(
+        panels, tr("时间（秒）", "time (s)"), large=large, height=height
+    )
+    for trace, grey in zip(figure.data, _is_grey(panels, ghosts), strict=True):
+        if grey:
+            trace.update(opacity=GHOST)
+    _as_points(figure, bool(was), large)
+    _limit(figure, "y", slo.ttft_seconds, large)
+    _limit(figure, "y2", slo.itl_seconds * 1000, large)
+    return figure
+
+
+def _is_grey(panels: Sequence[charts.Panel], ghosts: Sequence[Sequence[Series]]) -> list[bool]:
+    return [
+        number < len(grey)
+        for one, grey in zip(panels, ghosts, strict=True)
+        for number in range(len(one.series))
+    ]
+
+
+def _points(times: OverTime) -> Series:
+    return Series("", times.arrival_seconds, times.ttft_seconds, "prefill")
+
+
+def _line(
+    name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: charts.Dash = "solid"
+) -> Series:
+    return Series(name, x, y, colour, dash)
+
+
+def _ghosts(was: OverTime) -> list[list[Series]]:
+    """The same four panels before the change."""
+    return [
+        [Series("", was.arrival_seconds, was.ttft_seconds, charts.NEUTRAL)],
+        [Series("", was.end_seconds, was.itl_p99 * 1000, charts.NEUTRAL)],
+        [Series("", was.end_seconds, was.kv * 100, charts.NEUTRAL)],
+        [
+            Series("", was.end_seconds, was.running, charts.NEUTRAL),
+            Series("", was.end_seconds, was.waiting, charts.NEUTRAL, "dash"),
+        ],
+    ]
+
+
+def _as_points(figure: go.Figure, has_ghost: bool, large: bool) -> None:
+    """Requests are points: what lies between two of them is nobody's TTFT."""
+    size = LARGE_POINT_PX if large else POINT_PX
+    for number, trace in enumerate(figure.data[: 1 + has_ghost]):
+        is_ghost = has_ghost and number == 0
+        trace.update(
+            mode="markers",
+            marker={
+                "size": size,
+                "color": trace.line.color,
+                "symbol": "circle-open" if is_ghost else "circle",
+            },
+        )
+
+
+def _limit(figure: go.Figure, axis: str, value: float, large: bool) -> None:
+    """The target, as a line across its panel."""
+    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    figure.add_shape(
+        type="line",
+        xref="paper",
+        x0=0,
+        x1=1,
+        yref=axis,
+        y0=value,
+        y1=value,
+        line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dash"},
+    )
+    figure.add_annotation(
+        xref="paper",
+        x=1,
+        yref=axis,
+        y=value,
+        text=tr("目标", "target"),
+        showarrow=False,
+        xanchor="right",
+        yanchor="bottom",
+        font_size=size,
+    )
+
+
+# -- the same as a real server would say it -----------------------------------------------------
+
+
+def metrics_table(here: Panel) -> str:
+    """The readings of a run under the names of vLLM and SGLang, as a Markdown table."""
+    own = here.over_time
+    busiest = int(np.argmax(own.running + own.waiting))
+    running, waiting = (
+        significant(float(column[busiest])) for column in (own.running, own.waiting)
+    )
+    rows = [
+        ("time_to_first_token_seconds", "time_to_first_token_seconds", _both(here.ttft)),
+        ("inter_token_latency_seconds", "inter_token_latency_seconds", _both(here.itl)),
+        ("request_queue_time_seconds", "", _both(here.queue_time)),
+        ("kv_cache_usage_perc", "token_usage", share(here.readings.kv)),
+        ("num_requests_running", "num_running_reqs", running),
+        ("num_requests_waiting", "num_queue_reqs", waiting),
+        ("num_preemptions_total", "num_retracted_reqs", count(here.num_preemptions)),
+        ("prefix_cache_hits_total / queries", "cache_hit_rate", percent(here.hit_rate)),
+        ("generation_tokens_total", "gen_throughput", f"{count(here.output_tokens_per_second)}/s"),
+    ]
+    if here.acceptance is not None:
+        accepted = "spec_decode_num_accepted_tokens_total / draft"
+        rows.append((accepted, "", percent(here.acceptance)))
+    head = tr("| vLLM | SGLang | 这次运行 |", "| vLLM | SGLang | This run |")
+    body = "\n".join(
+        f"| `vllm:{vllm}` | {f'`sglang:{sglang}`' if sglang else '–'} | {value} |"
+        for vllm, sglang, value in rows
+    )
+    return f"{head}\n|---|---|---|\n{body}"
+
+
+def _both(values: Distribution) -> str:
+    return f"p50 {seconds(values.p50)} · p99 {seconds(values.p99)}"
+
+
+def log_line(case: Case, seed: int, changes: tuple[Change, ...]) -> str:
+    """What vLLM's log would say in the middle of the run; of several replicas, the first."""
+    server = clinic.changed(case.build(seed), changes)
+    lines = engine_log.lines(runs.run(server.setups()[0]))
+    return lines[len(lines) // 2]
