@@ -15,6 +15,7 @@ from ui.prose import Prose
 class Row:
     """A concept."""
 
+    code: str
     name: str
     sentence: str
     chapter: Chapter
@@ -23,7 +24,7 @@ class Row:
 def rows(text: Prose, concepts: Mapping[str, str]) -> list[Row]:
     """Section of the prose -> stem of its chapter.  A heading is a name, its body the sentence."""
     return [
-        Row(text.section(section).heading, text.filled(section), Chapter(stem))
+        Row(section, text.section(section).heading, text.filled(section), Chapter(stem))
         for section, stem in concepts.items()
     ]
 
@@ -43,9 +44,10 @@ def show(rows: Sequence[Row], one_by_one: bool = False) -> None:
 
 
 def _draw(row: Row) -> None:
-    with st.container(key=f"concept-{row.chapter.stem}-{row.name}", horizontal=True, gap="medium"):
-        with st.container(width=210, gap=None):
+    with st.container(key=f"concept-{row.code}"):
+        name, sentence = st.columns([0.32, 0.68], gap="medium")
+        with name, st.container(gap=None):
             st.markdown(f"**{row.name}**")
             if row.chapter.exists:
                 frame.link(row.chapter, row.chapter.name(current()))
-        st.markdown(row.sentence)
+        sentence.markdown(row.sentence)

@@ -117,7 +117,6 @@ def _offer(paper: Paper) -> None:
     )
     st.button(
         tr("开始", "Start"),
-        type="primary",
         key="exam-start",
         icon=":material/timer:",
         on_click=_start,
@@ -199,7 +198,10 @@ def _hand_in(sitting: Sitting) -> None:
 def _countdown(sitting: Sitting) -> None:
     """The time left, counted down in the browser, which asks for a rerun when it is up."""
     component = st.components.v2.component(
-        "countdown", html='<span role="timer" class="countdown"></span>', js=_script()
+        "countdown",
+        html='<span role="timer" class="countdown"></span>',
+        js=_script(),
+        isolate_styles=False,
     )
     with st.container(key="exam-countdown", width="content"):
         component(

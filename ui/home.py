@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import chapters, frame, prose, state
+from ui import chapters, frame, progress, progress_view, prose, state
 from ui import language as languages
 from ui.language import tr
 
@@ -25,6 +25,7 @@ def show(script: str) -> None:
         with promises:
             _section(text, "able")
             _section(text, "trust")
+    progress.mount()
     state.write()
 
 
@@ -37,6 +38,14 @@ def _section(text: prose.Prose, name: str) -> None:
     st.markdown(text.filled(name))
 
 
+def _done(chapter: chapters.Chapter) -> None:
+    """How far this reader is with its self-check, once they have begun."""
+    words = progress_view.in_short(f"{chapter.number:02}")
+    if words:
+        with st.container(key=f"done-{chapter.number:02}"):
+            st.markdown(f":gray-badge[{words}]")
+
+
 def _map() -> None:
     language = languages.current()
     st.subheader(tr("章节", "Chapters"), anchor=False)
@@ -46,4 +55,5 @@ def _map() -> None:
             for chapter in members:
                 with st.container(gap=None):
                     frame.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+                    _done(chapter)
                     st.markdown(chapter.teaser(language))

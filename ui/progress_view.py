@@ -18,16 +18,19 @@ def show(large: bool = False) -> None:
     progress.mount()
     if progress.problem():
         st.warning(progress.problem())
-    alt = tr("每章答对了几题", "How many questions of each chapter are answered rightly")
-    charts.show(_bars(large), "progress-bars", alt, fill=large)
     if not large:
         _say()
         _carry_off()
+    alt = tr("每章答对了几题", "How many questions of each chapter are answered rightly")
+    charts.show(_bars(large), "progress-bars", alt, fill=large)
+    if not large:
         _bring_back()
 
 
 def in_short(name: str) -> str:
     """Of a chapter, for its line on the home page; empty before the first answer."""
+    if name not in bank.names():
+        return ""
     right, answered, num_items = answers.right_of(name)
     return (
         tr(f"自测 {right} / {num_items}", f"self-check {right} / {num_items}") if answered else ""
@@ -37,15 +40,17 @@ def in_short(name: str) -> str:
 def _bars(large: bool) -> go.Figure:
     names = practice.chapter_names()
     counts = [answers.right_of(name) for name in names]
-    return charts.bars(
+    figure = charts.bars(
         list(names.values()),
-        [right / num_items for right, _, num_items in counts],
-        tr("答对的题", "answered rightly"),
+        [100 * right / num_items for right, _, num_items in counts],
+        tr("答对的题（%）", "answered rightly (%)"),
         texts=[f"{right} / {num_items}" for right, _, num_items in counts],
-        top=1.0,
+        top=100.0,
         large=large,
-        height=None if large else 90 + 26 * len(names),
+        height=None if large else 90 + 24 * len(names),
     )
+    figure.update_yaxes(dtick=1)  # every chapter by name
+    return figure
 
 
 def _say() -> None:
@@ -63,11 +68,12 @@ def _say() -> None:
 
 
 def _carry_off() -> None:
-    rows = [(item, answers.marks().get(key)) for key, item in bank.all_items().items()]
+    marks = dict(answers.marks())  # a file is made outside the session
+    rows = [(item, marks.get(key)) for key, item in bank.all_items().items()]
     with st.container(horizontal=True, gap="small", key="progress-out"):
         st.download_button(
             tr("导出进度（JSON）", "Export progress (JSON)"),
-            lambda: progress.written(answers.marks()),
+            lambda: progress.written(marks),
             "progress.json",
             "application/json",
             key="progress-export",
