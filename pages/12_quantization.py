@@ -205,7 +205,7 @@ def speed() -> None:
     chapter.flags()
 
 
-def choose_rounding() -> tuple[str, str, int]:
+def choose_rounding(live: bool) -> tuple[str, str, int]:
     """Format, who shares a scale, how large one input is made."""
     formats = {name: name for name in rounding.FORMATS}
     grid = chapter.choose("format", tr("格式", "Format"), formats, start="int4")
@@ -213,14 +213,14 @@ def choose_rounding() -> tuple[str, str, int]:
     names = rounding.granularity_names()
     granularity = chapter.choose("sharing", label, names, start="tensor")
     label = tr("离群输入放大", "Outlier, times")
-    outlier = int(chapter.pick("outlier", label, rounding.OUTLIERS, start=1, live=True))
+    outlier = int(chapter.pick("outlier", label, rounding.OUTLIERS, start=1, live=live))
     return grid, granularity, outlier
 
 
 @chapter.act("round", tr("真的舍入", "Really rounding"))
 def round_weights() -> None:
     chapter.say("round")
-    grid, _, outlier = chosen = choose_rounding()
+    grid, _, outlier = chosen = choose_rounding(live=True)
     done = rounding.matrix(*chosen)
     bits = significant(done.bits_per_weight)
     chapter.cards(
@@ -270,7 +270,7 @@ def round_weights() -> None:
 @chapter.act("text", tr("文字损失了什么", "What the text loses"))
 def text() -> None:
     chapter.say("text")
-    grid, sharing, outlier = chosen = choose_rounding()
+    grid, sharing, outlier = chosen = choose_rounding(live=False)  # nine models read and are judged
     prompt = chapter.write(tr("让它接着写", "Let it go on from"), rounding.START)
     after = rounding.judged(*chosen)
     before = rounding.original_loss()
