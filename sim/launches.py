@@ -32,7 +32,6 @@ from sim.specs import Model
 
 CPU, GPU = "cpu", "gpu"
 MIB = 2**20
-MOST_CAPTURED = 512  # vLLM does not go beyond it on its own
 
 
 @dataclass(frozen=True)
@@ -205,14 +204,10 @@ def _first(holds: Callable[[int], bool]) -> int:
 
 
 def captured_sizes(largest: int) -> tuple[int, ...]:
-    """The batch sizes that vLLM captures by default up to `largest`."""
+    """The batch sizes that vLLM captures up to `largest`; by default that is min(2 * max_num_seqs,
+    512)."""
     sizes = (1, 2, 4, *range(8, 256, 8), *range(256, largest + 1, 16))
     return tuple(size for size in sizes if size <= largest)
-
-
-def default_largest(max_num_seqs: int) -> int:
-    """vLLM's own choice of the largest size."""
-    return min(2 * max_num_seqs, MOST_CAPTURED)
 
 
 def padded(batch: int, sizes: tuple[int, ...]) -> int | None:

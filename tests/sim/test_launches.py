@@ -156,10 +156,6 @@ def test_vllm_captures_every_eighth_size_and_then_every_sixteenth():
     assert len(launches.captured_sizes(512)) == 51
 
 
-def test_the_largest_size_is_twice_the_batch_limit_and_512_at_most():
-    assert [launches.default_largest(seqs) for seqs in (8, 64, 256, 1024)] == [16, 128, 512, 512]
-
-
 def test_a_batch_is_padded_to_the_next_size_and_beyond_the_largest_there_is_none():
     sizes = launches.captured_sizes(64)
     assert [launches.padded(batch, sizes) for batch in (1, 3, 9, 63, 64, 65)] == [
