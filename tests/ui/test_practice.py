@@ -1,0 +1,175 @@
+"""What should be asked first comes first, and an exam is settled by its link."""
+
+from collections import Counter
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui import answers, drills, exam, practice, quiz_judge
+from ui import quiz_bank as bank
+from ui.answers import Mark, Sheet
+
+ITEMS = bank.all_items()
+SINGLES = [item for item in ITEMS.values() if item.kind == "single"]
+FOUR = [item for item in SINGLES if len(item.options) == 4]
+
+
+@pytest.fixture
+def session(monkeypatch):
+    state: dict = {}
+    monkeypatch.setattr(answers.st, "session_state", state)
+    return state
+
+
+def right(item):
+    return next(place for place, option in enumerate(item.options) if option.right)
+
+
+def wrong(item):
+    return next(place for place, option in enumerate(item.options) if not option.right)
+
+
+# -- the bank as a whole -----------------------------------------------------------------------
+
+
+def test_right_answers_stand_evenly_at_every_place():
+    for seed in range(8):
+        places = Counter(quiz_judge.shuffled(item, seed).index(right(item)) for item in FOUR)
+        assert sorted(places) == [0, 1, 2, 3]
+        assert max(places.values()) < 0.4 * len(FOUR)
+    over_seeds = Counter(
+        quiz_judge.shuffled(item, seed).index(right(item)) for item in FOUR for seed in range(50)
+    )
+    assert max(over_seeds.values()) < 1.1 * min(over_seeds.values())
+
+
+def test_the_right_answer_is_not_always_the_longest():
+    for language in ("zh", "en"):
+        longest = sum(
+            max(item.options, key=lambda option: len(getattr(option.text, language))).right
+            for item in SINGLES
+        )
+        assert longest < 0.7 * len(SINGLES)  # three or four options: by chance it is 0.3
+
+
+# -- the order of a round ----------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("session")
+def test_who_was_sure_and_wrong_meets_that_question_first():
+    guessed, sure_right, new, just_wrong, sure_wrong = bank.load("04")[:5]
+    answers.marks().update(
+        {
+            guessed.key: Mark(right(guessed), False, 1),
+            sure_right.key: Mark(right(sure_right), True, 1),
+            just_wrong.key: Mark(
+                -1 if just_wrong.kind == "numeric" else wrong(just_wrong), False, 1
+            ),
+            sure_wrong.key: Mark(
+                -1 if sure_wrong.kind == "numeric" else wrong(sure_wrong), True, 1
+            ),
+        }
+    )
+    order = practice.in_order([guessed, sure_right, new, just_wrong, sure_wrong])
+    assert order == [sure_wrong, just_wrong, new, guessed, sure_right]
+
+
+@pytest.mark.usefixtures("session")
+def test_an_answer_in_practice_counts_and_leaves_the_self_check_as_it_was():
+    item = bank.load("05")[0]
+    answers.give(Sheet("05"), item, wrong(item))
+    answers.give(practice.SHEET, item, right(item))
+    assert answers.given(Sheet("05"), item).answer == wrong(item)
+    assert answers.marks()[item.key] == Mark(right(item), False, 2)
+    assert answers.is_right(item.key)
+
+
+@pytest.mark.usefixtures("session")
+def test_marks_of_an_earlier_session_show_in_the_self_check_until_it_is_tried_again():
+    item = bank.load("05")[0]
+    answers.take_over({item.key: Mark(wrong(item), True, 1)})
+    assert answers.given(Sheet("05"), item).answer == wrong(item)
+    assert answers.given(practice.SHEET, item).answer is None
+    answers.forget(Sheet("05"), item)
+    assert answers.given(Sheet("05"), item).answer is None
+    assert answers.marks()[item.key].tries == 1
+
+
+@pytest.mark.usefixtures("session")
+def test_what_this_session_answered_wins_over_what_the_browser_had():
+    item = bank.load("05")[0]
+    answers.give(Sheet("05"), item, right(item))
+    answers.take_over({item.key: Mark(wrong(item), True, 7)})
+    assert answers.marks()[item.key].answer == right(item)
+
+
+# -- exams -------------------------------------------------------------------------------------
+
+
+def test_a_paper_is_settled_by_its_number_and_spread_over_chapters():
+    paper = exam.Paper(7, 20, 15)
+    assert paper.items == exam.Paper(7, 20, 60).items
+    assert paper.items != exam.Paper(8, 20, 15).items
+    keys = [item.key for item in paper.items]
+    assert len(set(keys)) == 20
+    chapters = Counter(item.chapter for item in paper.items)
+    assert chapters.pop(drills.CHAPTER) == 4
+    assert max(chapters.values()) - min(chapters.values()) <= 1
+
+
+@pytest.mark.usefixtures("session")
+def test_an_exam_takes_no_answer_after_its_time_and_counts_when_handed_in():
+    item = SINGLES[0]
+    late = Sheet("exam", judges=False, closes=0.0)
+    answers.give(late, item, right(item))
+    assert answers.given(late, item).answer is None
+    on_time = Sheet("exam", judges=False)
+    answers.give(on_time, item, right(item))
+    assert answers.marks() == {}
+    answers.hand_in(on_time, [item])
+    assert answers.marks()[item.key].answer == right(item)
+
+
+@pytest.mark.usefixtures("session")
+def test_a_sum_is_judged_but_not_kept_since_it_will_not_come_again():
+    item = drills.one_of_each(3)[0]
+    assert item.answer is not None
+    answers.give(practice.SHEET, item, item.answer.value)
+    assert quiz_judge.judge(item, item.answer.value).right
+    assert answers.marks() == {}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_mistake_in_a_sum_is_told_apart(seed):
+    for item in drills.one_of_each(seed):
+        for lure in item.lures:
+            verdict = quiz_judge.judge(item, lure.value)
+            assert not verdict.right
+            assert verdict.remarks != (item.otherwise,)
+
+
+# -- on the page -------------------------------------------------------------------------------
+
+
+def page():
+    from ui import practice
+
+    practice.show("05")
+
+
+def test_a_round_keeps_its_order_while_it_is_answered_and_the_next_one_learns(
+    monkeypatch, tmp_path
+):
+    from ui import quiz
+
+    monkeypatch.setattr(quiz, "ROOT", tmp_path)  # an app of one page has no page to link to
+    app = AppTest.from_function(page, default_timeout=30).run()
+    first = "quiz-answer-practice-05-why_continuous"
+    app.checkbox(key="quiz-sure-practice-05-why_continuous").check().run()
+    app.radio(key=first).set_value(1).run()
+    assert app.radio(key=first).value == 1
+    app.button(key="turn-practice-onward").click().run()
+    assert app.number_input(key="quiz-answer-practice-05-seed_utilization").value is None
+    app.button(key="practice-new").click().run()
+    assert app.radio(key=first).value is None
+    assert "上次你很有把握" in "".join(markdown.value for markdown in app.markdown)
