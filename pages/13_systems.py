@@ -39,7 +39,12 @@ PROMPTS = (256, 512, 1_024, 2_048, 4_096, 8_192)
 ANSWER_TOKENS, DECODING = 256, 32
 MASK_MICROSECONDS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 
-PROJECTS = {code: name for code, (name, _) in systems.PROJECTS.items()}
+PROJECTS = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "tensorrt": "NVIDIA TensorRT-LLM",
+    "flashinfer": "FlashInfer",
+}
 TOLD = {
     "vllm": "layer_vllm",
     "sglang": "layer_sglang",
@@ -86,7 +91,9 @@ def hook() -> None:
             "A row for each mechanism switched on: output tokens/s, TTFT p99, waste in held KV",
         ),
     )
-    chapter.leaves_out("hook_leaves_out", requests=systems.NUM_REQUESTS, longest=count(systems.LONGEST))
+    chapter.leaves_out(
+        "hook_leaves_out", requests=systems.NUM_REQUESTS, longest=count(systems.LONGEST)
+    )
     best = rungs[RUNGS[-1]]
     chapter.say(
         "hook_result",
@@ -215,7 +222,7 @@ def gpus() -> None:
     chapter.say("gpus")
     num_gpus = int(chapter.choose("gpus", tr("GPU 数", "GPUs"), systems.gpu_counts(), start="2"))
     model = specs.MODELS[chapter.choose("model", tr("模型", "Model"), MODELS, start="Llama-3.1-8B")]
-    gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM")]
+    gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
     label = tr("提示词长度", "Prompt length")
     prompt = int(chapter.pick("prompt", label, PROMPTS, start=1_024, unit=TOKENS))
     label = tr("同时解码的请求", "Requests decoding")

@@ -333,7 +333,7 @@ def spreads(model: specs.Model, gpu: specs.Gpu, num_gpus: int) -> dict[str, Spre
 
 
 def gpu_counts() -> dict[str, str]:
-    return {str(number): str(number) for number in GPU_COUNTS}
+    return {str(number): str(number) for number in GPU_COUNTS[1:]}
 
 
 def spread_card(way: str, spread: Spread, batch: int) -> tuple[str, str, str]:
@@ -359,7 +359,7 @@ def spread_blanks(
         "batch": count(batch),
         "alone": seconds(one),
         "tensor": seconds(times["tensor"]),
-        "faster": f"{significant(one / times['tensor'])}×",
+        "faster": significant(one / times["tensor"]),
         "single": seconds(alone["pipeline"].itl_seconds(1, CONTEXT)),
         "pipelined": seconds(single),
         "reduce": percent(_reduce_share(found["tensor"], batch)),
@@ -394,7 +394,7 @@ def itl_over_gpus(
         log_x=True,
         y_range=(0, top * 1.15),
         large=large,
-        height=280,
+        height=240,
     )
     figure.update_xaxes(tickvals=GPU_COUNTS, ticktext=[str(n) for n in GPU_COUNTS])
     figure.add_vline(x=here, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
@@ -432,7 +432,7 @@ def mask_works(clock: Roofline, microseconds: float) -> tuple[MaskWork, MaskWork
 
 
 def rate_in_words(work: MaskWork, batch: int) -> str:
-    return f"{significant(work.tokens_per_second(batch))} token/s"
+    return f"{significant(work.tokens_per_second(batch))} " + tr("token/s", "tokens/s")
 
 
 def masked_throughput(
@@ -509,6 +509,14 @@ def layers_figure(project: str, large: bool = False) -> go.Figure:
                 hovertemplate=f"{name}<extra></extra>",
                 cliponaxis=False,
             )
+        )
+    also = {
+        0: (1.5, tr("对话、智能体、检索", "chats, agents, retrieval")),
+        2: (0.5, tr("还有 cuBLAS、FlashAttention、Triton", "also cuBLAS, FlashAttention, Triton")),
+    }  # row -> where in it, and who else is there
+    for row, (place, others) in also.items():
+        figure.add_annotation(
+            x=place, y=row, text=others, showarrow=False, font_size=size, opacity=0.75
         )
     figure.update_xaxes(visible=False, range=[-0.5, last - 0.5], fixedrange=True)
     _name_rows(figure, layers, size)
