@@ -27,6 +27,7 @@ ONE_CORE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREAD
 ROOT = Path(__file__).resolve().parent.parent
 MOST_SECONDS = 30.0  # then it is given up
 GIGA = 1e9
+MOST_TICKS = 3  # more would stand on end on a phone
 
 _turn = threading.Lock()
 
@@ -137,7 +138,7 @@ def paces(results: Results, large: bool = False) -> go.Figure:
         ),
     }
     rates = [pace.tokens_per_second for pace in named.values()]
-    return charts.bars(
+    figure = charts.bars(
         list(named),
         rates,
         tr("token/s", "tokens/s"),
@@ -146,3 +147,4 @@ def paces(results: Results, large: bool = False) -> go.Figure:
         large=large,
         height=260 if large else 190,
     )
+    return figure.update_xaxes(nticks=MOST_TICKS)

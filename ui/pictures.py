@@ -180,7 +180,7 @@ def smooth_or_soon(
     figure = charts.lines(
         [Series("", gaps, ttft, "prefill")],
         tr("其他人最长的停顿（毫秒）", "longest gap of the others (ms)"),
-        tr("长提示词的 TTFT（毫秒）", "TTFT of the long prompt (ms)"),
+        tr("各预算下长文的 TTFT（毫秒）", "TTFT of the document (ms), by budget"),
         large=large,
         log_x=True,
         height=270,
@@ -191,12 +191,9 @@ def smooth_or_soon(
     figure.update_yaxes(range=charts.padded(ttft))
     for budget, x, y in zip(points, gaps, ttft, strict=True):
         is_here = budget == chosen
-        name = tr(f"预算 {budget:,}", f"budget {budget:,}")
-        text = f"<b>{name}</b>" if is_here else f"{budget:,}"
-        is_below = is_here or budget == max(points)
-        figure.add_annotation(
-            x=np.log10(x), y=y, text=text, showarrow=False, yshift=-17 if is_below else 15
-        )
+        text = f"<b>{budget:,}</b>" if is_here else f"{budget:,}"
+        yshift = -17 if budget == max(points) else 17  # the two largest may lie close together
+        figure.add_annotation(x=np.log10(x), y=y, text=text, showarrow=False, yshift=yshift)
         if is_here:
             charts.mark_point(figure, x, y, "", large)
     return figure

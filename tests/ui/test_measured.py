@@ -77,3 +77,7 @@ def test_every_product_is_a_point_at_its_own_intensity():
 def test_tokens_per_second_are_those_of_the_three_paces():
     (bars,) = measured.paces(FAKE).data
     assert list(bars.x) == [1280, 80, 320]
+
+
+def test_the_scale_of_the_paces_has_so_few_numbers_that_none_stands_on_end():
+    assert measured.paces(FAKE).layout.xaxis.nticks == 3

@@ -173,11 +173,20 @@ def test_a_budget_is_a_point_at_its_longest_gap_and_its_ttft_and_the_chosen_one_
     assert curve.x.tolist() == pytest.approx([15, 30, 400])
     assert curve.y.tolist() == pytest.approx([900, 600, 500])
     assert (mark.x[0], mark.y[0]) == (30, 600)
-    notes = [note.text for note in pictures.smooth_or_soon(points, chosen=512).layout.annotations]
-    assert [text for text in notes if "8,192" in text or "512" in text] == [
-        "<b>budget 512</b>",
+    notes = pictures.smooth_or_soon(points, chosen=512).layout.annotations
+    assert [note.text for note in notes if note.text[-1].isdigit() or "<b>" in note.text] == [
+        "256",
+        "<b>512</b>",
         "8,192",
     ]
+
+
+@pytest.mark.parametrize("chosen", [4_096, 8_192, 16_384])
+def test_the_two_largest_budgets_are_named_on_either_side_of_their_points(chosen):
+    points = {size: latencies(0.4, 0.5) for size in (4_096, 8_192, 16_384)}
+    notes = pictures.smooth_or_soon(points, chosen).layout.annotations
+    above, below = (next(one for one in notes if name in one.text) for name in ("8,192", "16,384"))
+    assert above.yshift > 0 > below.yshift
 
 
 @pytest.mark.parametrize(
