@@ -6,7 +6,14 @@ speculation makes the server slower, and sees by counting that the target's dist
 """
 
 from sim import specs
-from sim.acceptance import UnderLoad, best_num_proposed, expected_tokens, speedup, tally_of
+from sim.acceptance import (
+    UnderLoad,
+    best_num_proposed,
+    expected_tokens,
+    round_steps,
+    speedup,
+    tally_of,
+)
 from sim.cost import Roofline
 from sim.engine import Tally
 from sim.kv import sizes
@@ -22,6 +29,7 @@ ACCEPTANCES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85
 COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SAID = 3  # accepted in the question, of
 ASKED = 4
+MOST = speculation.MOST_PROPOSED
 
 OTHER_TEXTS = {
     "poem": "床前明月光，疑是地上霜。举头望明月，低头思故乡。",
@@ -119,13 +127,13 @@ def worth() -> None:
     a = choose_acceptance()
     num_proposed = choose_k(live=True)
     cost = choose_cost(live=True)
-    best = best_num_proposed(a, cost, speculation.MOST_PROPOSED)
+    best = best_num_proposed(a, cost, MOST)
     tokens, gain = expected_tokens(a, num_proposed), speedup(a, num_proposed, cost)
     chapter.cards(
         [
             Card(tr("每轮的 token", "Tokens per round"), significant(tokens)),
             Card(tr("加速比", "Speed-up"), f"{significant(gain)}×"),
-            Card(tr("最好的 k", "Best k"), count(best)),
+            Card(tr(f"最好的 k（≤ {MOST}）", f"Best k (≤ {MOST})"), count(best)),
             Card(tr("这时的加速比", "Speed-up there"), f"{significant(speedup(a, best, cost))}×"),
         ]
     )
@@ -154,12 +162,13 @@ def worth() -> None:
         tokens=significant(tokens),
         gain=significant(gain),
         best=best,
+        most=MOST,
     )
     chapter.explain("worth_formula", a=plain(a), k=num_proposed, cost=plain(cost),
                     tokens=significant(tokens), gain=significant(gain))  # fmt: skip
     chapter.presets(
         {
-            "worth_high": {"a": 0.95, "cost": 0.3, "k": 8},
+            "worth_high": {"a": 0.85, "cost": 0.5, "k": 8},
             "worth_many": {"a": 0.5, "cost": 0.05, "k": 8},
             "worth_free": {"a": 0.5, "cost": 0, "k": 8},
         }
@@ -219,7 +228,10 @@ def measured() -> None:
         "measured_result",
         course=percent(shares[tr("本课程", "this course")]),
         code=percent(shares[names["code"]]),
+        copy=percent(shares[names["copy"]]),
         cost=significant(cost),
+        k=ASKED,
+        steps=significant(round_steps(ASKED, cost), 2),
         gain=significant(tally.speedup(cost)),
         formula=significant(formula),
         tokens=significant(tally.tokens_per_round),

@@ -49,9 +49,14 @@ def simulated_tokens(acceptance: float, num_proposed: int, num_rounds: int, seed
     return float(accepted.mean() + 1)
 
 
+def round_steps(num_proposed: int, draft_cost: float) -> float:
+    """What a round costs, in steps of the target, while verification costs no more than one."""
+    return 1 + num_proposed * draft_cost
+
+
 def speedup(acceptance: float, num_proposed: int, draft_cost: float) -> float:
     """Against plain decoding, while verification costs no more than a plain step."""
-    return expected_tokens(acceptance, num_proposed) / (1 + num_proposed * draft_cost)
+    return expected_tokens(acceptance, num_proposed) / round_steps(num_proposed, draft_cost)
 
 
 def best_num_proposed(acceptance: float, draft_cost: float, most: int) -> int:
