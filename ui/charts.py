@@ -35,6 +35,7 @@ NEUTRAL = "#808080"  # 3:1 on both backgrounds, and no meaning of its own
 TRANSPARENT = "rgba(0,0,0,0)"
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
 
+ZERO_WIDTH = "\u200b"  # tells names apart that look the same
 OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis title
 ROW_PX = 18  # height of one request in the timeline
 LEGEND_LINES = 3.2  # of text that a row of names above a figure takes, with air
@@ -209,6 +210,7 @@ def bars(
             orientation="h",
             text=shown,
             textposition="outside",
+            constraintext="none",  # as large as the rest, however thin the bar
             cliponaxis=False,
             width=0.62,
             marker=bar_marker(each),
@@ -504,7 +506,8 @@ def colour(name: str | int) -> str:
 
 def text_width(text: str, size: int) -> float:
     """About how many px a text takes: Chinese is square, Latin about half of it."""
-    return sum(size if ord(letter) > 0x2E80 else 0.56 * size for letter in text)
+    seen = text.replace(ZERO_WIDTH, "")
+    return sum(size if ord(letter) > 0x2E80 else 0.56 * size for letter in seen)
 
 
 def _figure(height: int, large: bool) -> go.Figure:
@@ -591,6 +594,8 @@ def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
     if axis.ticktext is not None:
         lines = (TAG.sub("", label).split("<br>") for label in axis.ticktext)
         return [line for each in lines for line in each]
+    if axis.categoryarray is not None:
+        return list(axis.categoryarray)
     if axis.range is None:  # of bars
         return [str(name) for trace in figure.data for name in trace.y]
     low, high = axis.range

@@ -27,7 +27,9 @@ def in_words(value: object) -> str:
 
 
 def percent(share: float) -> str:
-    """0.46667 -> "46.7%"; what rounds to none or to all has no decimals: 0.99997 -> "100%"."""
+    """0.46667 -> "46.7%"; no decimals for what rounds to none or to all; NaN -> an en dash."""
+    if math.isnan(share):
+        return "–"
     return f"{share:.1%}" if 0 < round(share, 3) < 1 else f"{share:.0%}"
 
 

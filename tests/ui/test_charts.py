@@ -77,6 +77,11 @@ def test_timeline_bars_stand_where_their_spans_are():
     assert list(decode.y) == [0, 1]
 
 
+def test_the_value_of_a_thin_bar_is_as_large_as_the_rest():
+    """By itself Plotly shrinks a text to the width of its bar."""
+    assert charts.bars(["a"], [1.0], "s").data[0].constraintext == "none"
+
+
 @pytest.mark.parametrize("num_rows", [1, 8, 36, 300])
 def test_row_labels_of_a_timeline_stand_clear_of_each_other(num_rows):
     figure = charts.request_timeline([ROWS[0]] * num_rows, "s", height=330)

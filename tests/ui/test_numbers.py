@@ -58,6 +58,7 @@ def test_less_than_a_second_is_milliseconds(value, words):
         (1, "100%"),
         (0.031, "3.1%"),
         (0.8974, "89.7%"),
+        (float("nan"), "–"),
     ],
 )
 def test_a_share_is_a_percentage(share, words):
