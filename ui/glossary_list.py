@@ -30,7 +30,8 @@ def show(large: bool = False) -> None:
     elif large:
         at = turns.standing("glossary", len(found))
         st.markdown(f":small[{at + 1} / {len(found)}]")
-        st.markdown(_entry(found[at]))
+        with st.container(key="glossary-entry"):
+            st.markdown(_entry(found[at]))
         back, onward = tr("上一个", "Previous one"), tr("下一个", "Next one")
         turns.buttons("glossary", len(found), back, onward)
     else:

@@ -14,17 +14,17 @@ UPLOAD = "progress-import"
 
 @st.fragment
 def show(large: bool = False) -> None:
-    """Chapter by chapter; then to carry off, to bring back, to forget."""
+    """Chapter by chapter; to carry off, to bring back, to forget.  In the lecture view a line."""
     progress.mount()
     if progress.problem():
         st.warning(progress.problem())
-    if not large:
-        _say()
-        _carry_off()
+    _say()
+    if large:
+        return
+    _carry_off()
     alt = tr("每章答对了几题", "How many questions of each chapter are answered rightly")
-    charts.show(_bars(large), "progress-bars", alt, fill=large)
-    if not large:
-        _bring_back()
+    charts.show(_bars(), "progress-bars", alt)
+    _bring_back()
 
 
 def in_short(name: str) -> str:
@@ -37,7 +37,7 @@ def in_short(name: str) -> str:
     )
 
 
-def _bars(large: bool) -> go.Figure:
+def _bars() -> go.Figure:
     names = practice.chapter_names()
     counts = [answers.right_of(name) for name in names]
     figure = charts.bars(
@@ -46,8 +46,7 @@ def _bars(large: bool) -> go.Figure:
         tr("答对的题（%）", "answered rightly (%)"),
         texts=[f"{right} / {num_items}" for right, _, num_items in counts],
         top=100.0,
-        large=large,
-        height=None if large else 90 + 24 * len(names),
+        height=90 + 24 * len(names),
     )
     figure.update_yaxes(dtick=1)  # every chapter by name
     return figure

@@ -21,7 +21,6 @@ BATCHES = (1, 16, 32, 64, 96, 128, 160, 192, 224, 256)
 CONTEXT_TOKENS = 1_024
 PROMPT_TOKENS, OUTPUT_TOKENS = 200, 600
 ACCEPTANCE, DRAFT_COST = 0.7, 0.1
-DRAWN_TO = 1.6  # times the right curve's highest point
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 
 
@@ -86,7 +85,7 @@ def speedup_of_k() -> Bundle:
         x=proposed,
         curves={
             "rises_and_falls": with_cost,
-            "levels_off": without * with_cost.max() / without.max(),
+            "levels_off": 1 + (without - 1) * (with_cost.max() - 1) / (without.max() - 1),
             "straight": 1 + proposed * (with_cost.max() * 1.3 - 1) / proposed[-1],
         },
         right="rises_and_falls",
@@ -105,11 +104,10 @@ BUNDLES: Mapping[str, Callable[[], Bundle]] = {
 def figure(name: str, curves: Mapping[str, str]) -> go.Figure:
     """The named bundle; `curves` says which letter stands at which curve."""
     bundle = BUNDLES[name]()
-    top = float(bundle.curves[bundle.right].max()) * DRAWN_TO
-    series = []
-    for place, (letter, curve) in enumerate(curves.items()):
-        inside = bundle.curves[curve] <= top  # what goes beyond leaves the figure
-        values = bundle.curves[curve][inside]
-        series.append(Series(letter, bundle.x[inside], values, place, DASHES[place]))
+    series = [
+        Series(letter, bundle.x, bundle.curves[curve], place, DASHES[place])
+        for place, (letter, curve) in enumerate(curves.items())
+    ]
+    top = 1.05 * max(float(curve.max()) for curve in bundle.curves.values())
     x_title, y_title = bundle.x_title.here(), bundle.y_title.here()
     return charts.lines(series, x_title, y_title, y_range=(0.0, top), height=260)

@@ -160,6 +160,11 @@ class Watch:
             self.seen.append(f"off the origin: {url}")
 
 
+# What a reader answered is of no concern to the next reader of a warm tab.
+FORGET = """() => {
+  if (location.protocol === 'http:') localStorage.removeItem('llm-serving-progress');
+}"""
+
 NewPage = Callable[..., Page]
 
 
@@ -228,6 +233,7 @@ def new_page(
         _show(request.node, opened, said, tmp_path)
     for page, watch in opened:
         watch.end()
+        page.evaluate(FORGET)
         page.goto("about:blank")
     for language, page in taken:
         warm_tabs[language].append(page)
