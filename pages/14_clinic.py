@@ -7,7 +7,7 @@ what was before.  At last they bring the metrics of a server of their own.
 
 from sim import clinic as sick
 from sim.clinic import Case, Change, Panel
-from ui import clinic, lesson, predict, runs
+from ui import bring, clinic, lesson, predict, runs
 from ui.lesson import Card, tr
 from ui.numbers import count, percent
 
@@ -15,6 +15,7 @@ WORKED, HALF = sick.CASES["kv_full"], sick.CASES["few_slots"]
 CONTIGUOUS = Change("paged", False)
 TEMPTING = Change("max_num_seqs", 512)
 HIGHEST_SEED = 9_999
+FILES = ("txt", "prom", "json")
 TTFT_TARGETS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 ITL_TARGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 KV_LIMITS = (0.6, 0.7, 0.8, 0.9, 0.95)
@@ -26,7 +27,7 @@ chapter = lesson.open(__file__)
 # -- parts of several acts ----------------------------------------------------------------------
 
 
-def choose_cure(case: Case, seed: int, key: str, label: str) -> str:
+def choose_cure(key: str, case: Case, seed: int, label: str) -> str:
     return chapter.choose(key, label, clinic.offers(case, case.build(seed)), start=clinic.NOTHING)
 
 
@@ -80,9 +81,9 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
         clinic.panel(here, before, case.slo, large=chapter.large),
         "panel",
         alt=tr(
-            "同一时间轴上：每个请求的 TTFT、ITL p99、KV 使用率、运行与排队数；虚线是目标",
-            "On one time axis: TTFT of each request, ITL p99, KV use, running and waiting; "
-            "targets dashed",
+            "同一时间轴上：每个请求的 TTFT、ITL 的 p50 与 p99、KV 使用率、运行与排队数；虚线是目标",
+            "On one time axis: TTFT of each request, p50 and p99 of ITL, KV use, running and "
+            "waiting; targets dashed",
         ),
     )
 
@@ -112,7 +113,7 @@ def hook() -> None:
     chapter.say("hook", story=clinic.told(WORKED, "story"), model=server.model, gpu=server.gpu)
     memories = {"paged": tr("分页", "paged"), "contiguous": tr("连续", "contiguous")}
     memory = chapter.choose("memory", tr("KV 显存", "KV memory"), memories, start="paged")
-    cure = choose_cure(WORKED, 0, "cure", tr("改一处", "Change one thing"))
+    cure = choose_cure("cure", WORKED, 0, tr("改一处", "Change one thing"))
     changes = clinic.chosen(WORKED, cure)
     before = runs.panel(WORKED.code, 0)
     tempting = runs.panel(WORKED.code, 0, (TEMPTING,))
@@ -161,7 +162,7 @@ def hook() -> None:
 @chapter.act("half", tr("半例", "Half worked"))
 def half() -> None:
     chapter.say("half", story=clinic.told(HALF, "story"))
-    cure = choose_cure(HALF, 0, "cure", tr("改一处", "Change one thing"))
+    cure = choose_cure("cure", HALF, 0, tr("改一处", "Change one thing"))
     changes = clinic.chosen(HALF, cure)
     before, here = runs.panel(HALF.code, 0), runs.panel(HALF.code, 0, changes)
     show(HALF, here, before if changes else None)
@@ -181,8 +182,8 @@ def alone() -> None:
     chapter.say("alone")
     seed = chapter.number("seed", tr("病例签号", "Case number"), 0, HIGHEST_SEED, start=0)
     case = sick.drawn(seed)
-    cure = choose_cure(case, seed, "cure", tr("第一处改动", "First change"))
-    second = choose_cure(case, seed, "cure2", tr("第二处改动", "Second change"))
+    cure = choose_cure("cure", case, seed, tr("第一处改动", "First change"))
+    second = choose_cure("cure2", case, seed, tr("第二处改动", "Second change"))
     changes = clinic.chosen(case, cure, second)
     before, here = runs.panel(case.code, seed), runs.panel(case.code, seed, changes)
     chapter.say("story", title=clinic.name(case), story=clinic.told(case, "story"))
@@ -195,6 +196,47 @@ def alone() -> None:
         say_cured(case, here)
         chapter.leads({tr("这一章细讲", "More about it"): case.chapter})
     say_metrics(case, before, seed, ())
+
+
+@chapter.act("bring", tr("自带数据", "Bring your own"))
+def bring_your_own() -> None:
+    chapter.say("bring")
+    uploaded = chapter.upload("file", tr("文件，至多 1 MB", "A file, 1 MB at most"), FILES)
+    pasted = chapter.paste("paste", tr("或者贴在这里", "Or paste it here"), bring.MAX_PASTED)
+    ttft = chapter.pick(
+        "ttft", tr("TTFT p99 目标", "TTFT p99 target"), TTFT_TARGETS, start=1, unit="s"
+    )
+    itl = chapter.pick(
+        "itl", tr("ITL p99 目标", "ITL p99 target"), ITL_TARGETS, start=0.1, unit="s"
+    )
+    kv = chapter.pick("kv", tr("KV 算满", "KV counts as full"), KV_LIMITS, start=0.9)
+    busy = chapter.pick("busy", tr("算忙", "Counts as busy"), BUSY_LIMITS, start=0.3)
+    slo, limits = sick.Slo(ttft, itl), sick.Thresholds(kv, busy)
+    own, problem = bring.read(uploaded, pasted)
+    chapter.problem(problem, "bring_failed")
+    brought = own or bring.parse(bring.example(runs.panel(WORKED.code, 0)).encode())
+    chapter.draw(
+        bring.against_limits(brought, slo, limits, large=chapter.large),
+        "limits",
+        alt=tr(
+            "五个读数各是自己界线的几倍：TTFT、ITL、KV、带宽、算力",
+            "Five readings as multiples of their lines: TTFT, ITL, KV, bandwidth, compute",
+        ),
+    )
+    chapter.leaves_out("bring_leaves_out")
+    chapter.say("bring_own" if own else "bring_example", source=brought.source)
+    chapter.say(
+        "bring_result",
+        answers=bring.answers(brought, slo, limits),
+        missing=bring.missing(brought),
+    )
+    chapter.leads(bring.ways(brought, slo, limits))
+
+
+@chapter.act("check", tr("自测", "Self-check"))
+def check() -> None:
+    chapter.say("check")
+    chapter.quiz()
 
 
 chapter.show()

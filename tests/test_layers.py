@@ -11,7 +11,7 @@ from tests.chapters import ROOT
 STANDARD = set(sys.stdlib_module_names)
 ALLOWED = {
     "sim": STANDARD | {"sim", "numpy"},
-    "ui": STANDARD | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas"},
+    "ui": STANDARD | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas", "prometheus_client"},
     "pages": {"sim", "ui", "typing"},
 }
 

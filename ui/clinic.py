@@ -195,7 +195,9 @@ def panel(
 ) -> go.Figure:
     """TTFT of each request, ITL, KV and queue over time; the run before the change is grey."""
     now, was = here.over_time, before.over_time if before else None
-    ttft, itl = _points(now), _line("", now.end_seconds, now.itl_p99 * 1000, "decode")
+    ttft = _points(now)
+    p50 = _line("p50", now.end_seconds, now.itl_p50 * 1000, "decode")
+    p99 = _line("p99", now.end_seconds, now.itl_p99 * 1000, "stalled", "dash")
     kv = _line("", now.end_seconds, now.kv * 100, "cached")
     running = _line(tr("运行", "running"), now.end_seconds, now.running, "decode")
     waiting = _line(tr("排队", "waiting"), now.end_seconds, now.waiting, "queue", "dash")
@@ -203,7 +205,7 @@ def panel(
     key = tr("   ▪ 灰：改之前", "   ▪ grey: before") if was else ""
     rows: list[tuple[str, str, list[Series], float | None]] = [
         (tr("每个请求的 TTFT", "TTFT of each request") + key, "s", [ttft], None),
-        ("ITL p99", "ms", [itl], None),
+        (pictures.keyed("ITL", [p50, p99]), "ms", [p50, p99], None),
         (tr("KV 使用率", "KV use"), "%", [kv], 108),
         (
             pictures.keyed(tr("请求数", "requests"), [running, waiting]),
@@ -250,7 +252,10 @@ def _ghosts(was: OverTime) -> list[list[Series]]:
     """The same four panels before the change."""
     return [
         [Series("", was.arrival_seconds, was.ttft_seconds, charts.NEUTRAL)],
-        [Series("", was.end_seconds, was.itl_p99 * 1000, charts.NEUTRAL)],
+        [
+            Series("", was.end_seconds, was.itl_p50 * 1000, charts.NEUTRAL),
+            Series("", was.end_seconds, was.itl_p99 * 1000, charts.NEUTRAL, "dash"),
+        ],
         [Series("", was.end_seconds, was.kv * 100, charts.NEUTRAL)],
         [
             Series("", was.end_seconds, was.running, charts.NEUTRAL),

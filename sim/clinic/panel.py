@@ -108,7 +108,8 @@ class OverTime:
     ttft_seconds: np.ndarray
     prompt_tokens: np.ndarray
     end_seconds: np.ndarray  # of each window
-    itl_p99: np.ndarray  # NaN where no token came out
+    itl_p50: np.ndarray  # NaN where no token came out, as the next one
+    itl_p99: np.ndarray
     kv: np.ndarray  # the fullest replica
     running: np.ndarray
     waiting: np.ndarray
@@ -226,7 +227,7 @@ def _over_time(runs: Sequence[Run]) -> OverTime:
         np.array([metrics.ttft(record) for record in records]),
         np.array([record.request.prompt_tokens for record in records]),
         ends,
-        _p99_in(gaps, _window(came, ends)),
+        *_percentiles_in(gaps, _window(came, ends)),
         np.max([_mean_in(one.kv_usage, at) for one, at in steps], axis=0),
         summed("num_running"),
         summed("num_waiting"),
@@ -245,6 +246,10 @@ def _mean_in(values: np.ndarray, window: np.ndarray) -> np.ndarray:
     return np.bincount(window, values, NUM_WINDOWS) / np.maximum(counts, 1)
 
 
-def _p99_in(values: np.ndarray, window: np.ndarray) -> np.ndarray:
+def _percentiles_in(values: np.ndarray, window: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """p50 and p99 of each window, [num_windows] each."""
     parts = [values[window == number] for number in range(NUM_WINDOWS)]
-    return np.array([np.percentile(part, 99) if len(part) else np.nan for part in parts])
+    nothing = np.full(2, np.nan)
+    found = [np.percentile(part, (50, 99)) if len(part) else nothing for part in parts]
+    p50, p99 = np.array(found).T
+    return p50, p99
