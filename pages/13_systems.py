@@ -107,7 +107,7 @@ def hook() -> None:
     )
     chapter.presets(
         {
-            "hook_quiet": {"on": 4, "rate": 0.5},
+            "hook_quiet": {"on": 4, "rate": 1},
             "hook_batching": {"on": 1},
             "hook_all": {"on": 4},
         }

@@ -4,6 +4,7 @@ and which project works on which layer.  They read results of `sim`; nothing her
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import plotly.graph_objects as go
@@ -27,7 +28,7 @@ NUM_REQUESTS = 120
 SYSTEM_TOKENS = 512
 LONGEST = 4_096
 SERVER = Server(Roofline(MODEL, GPU), sizes.Division(MODEL, GPU).pool_tokens, LONGEST)
-RATES = (0.5, 1, 2, 4, 8)
+RATES = (1, 2, 4, 8)
 GPU_COUNTS = (1, 2, 4, 8)
 CONTEXT = 1_024
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -75,11 +76,12 @@ def ladder(rate: float) -> dict[str, Rung]:
         seed=1,
     )
     requests = runs.requests(workload)
-    setups = {rung: SERVER.setup(rung, requests) for rung in RUNGS}
-    return {
-        rung: Rung(setup, runs.summary(setup), ablation.wasted_share(runs.run(setup)))
-        for rung, setup in setups.items()
-    }
+    return {rung: _run(SERVER.setup(rung, requests)) for rung in RUNGS}
+
+
+@lru_cache(maxsize=runs.KEPT)
+def _run(setup: Setup) -> Rung:
+    return Rung(setup, runs.summary(setup), ablation.wasted_share(runs.run(setup)))
 
 
 def gains(rungs: Mapping[str, Rung]) -> dict[str, float]:
