@@ -23,9 +23,10 @@ from ui.language import tr
 from ui.numbers import percent
 
 CANDIDATES = 10
-MOST_NAMED = 26  # tokens at an axis; of more only every second, third ... is named
+MOST_NAMED = 26  # tokens: of more than these, pointing at a cell tells the share only
 LONGEST_NAME = 8  # letters of a token at an axis
-WINDOW = 26  # bytes in sight
+WINDOW = 21  # bytes in sight: all of the text to begin with
+BYTE_PX = 12  # two digits fit their cell on a phone
 CELL = 0.94  # of its place
 FAINT = 0.45
 
@@ -53,12 +54,17 @@ def attention(way: Passage, layer: int, head: int, large: bool = False) -> go.Fi
     for word, (start, end) in zip(words, pairwise((0, size, len(names))), strict=True):
         if end > start:
             _beside(figure, (start + end - 1) / 2, word, large)
-    every = -(-len(names) // MOST_NAMED)
-    ticks = {"tickvals": list(range(0, len(names), every)), "ticktext": names[::every]}
-    axis = {**ticks, "showgrid": False, "showline": False, "ticks": "", "tickangle": 0}
+    # As categories, so that the browser names every second, third ... where the room is short.
+    named = {"type": "category", "categoryarray": _told_apart(names), "nticks": 0}
+    axis = {**named, "showgrid": False, "showline": False, "ticks": "", "tickangle": 0}
     figure.update_xaxes(**axis | {"tickangle": -60}, side="top", range=[-0.5, len(names) - 0.5])
     figure.update_yaxes(**axis, range=[len(names) - 0.5, -0.5])
     return figure.update_layout(margin={"t": 64, "r": round(6.5 * _size(large))})
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Each name once: what cannot be seen is added to a token that comes again."""
+    return [name + charts.ZERO_WIDTH * names[:at].count(name) for at, name in enumerate(names)]
 
 
 def _beside(figure: go.Figure, y: float, text: str, large: bool) -> None:
@@ -177,7 +183,10 @@ def candidates(one: Choice, large: bool = False) -> go.Figure:
     legend = {"orientation": "v", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom"}
     legend |= {"font": {"size": _size(large)}, "itemclick": False, "itemdoubleclick": False}
     return figure.update_layout(
-        showlegend=True, legend=legend, barmode="overlay", margin={"t": 8, "b": 34}
+        showlegend=True,
+        legend=legend,
+        barmode="overlay",
+        margin={"t": 8, "b": round(2.4 * _size(large))},
     )
 
 
@@ -269,6 +278,7 @@ def _characters(data: bytes) -> list[tuple[int, int, str]]:
 
 def _cells(cells: Sequence[tuple[int, int, int, str, str]], kind: str, large: bool) -> go.Bar:
     meaning = theme.MEANINGS[kind]
+    is_byte = kind in ("queue", "stored")
     return go.Bar(
         orientation="h",
         y=[row for row, *_ in cells],
@@ -284,7 +294,7 @@ def _cells(cells: Sequence[tuple[int, int, int, str, str]], kind: str, large: bo
         insidetextanchor="middle",
         textangle=0,
         constraintext="none",
-        textfont={"size": _size(large)},
+        textfont={"size": BYTE_PX if is_byte and not large else _size(large)},
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )

@@ -1,8 +1,13 @@
 """Chapter 1 in a browser: a text of the reader's own goes through the stations, step by step."""
 
+from itertools import pairwise
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import helpers
+
+BYTES = {f"{byte:02X}" for byte in range(256)}
 
 
 def test_a_text_travels_from_the_reader_to_the_screen(new_page):
@@ -46,6 +51,40 @@ def test_another_text_is_another_way_at_the_same_moment(new_page):
     expect(player.locator(".note")).not_to_contain_text("Tokens: 8,")
     helpers.expect_step(page, 1)
     expect(page.locator(".st-key-act b")).to_have_count(0)  # text stays text
+
+
+@pytest.mark.parametrize(("width", "height", "view"), [(853, 480, "lecture"), (390, 844, "")])
+def test_the_names_of_tokens_stand_apart_however_little_room_there_is(
+    new_page, width, height, view
+):
+    page = new_page("zh", viewport=(width, height), warm=True)
+    helpers.visit(page, "/pipeline", part="prefill", view=view)
+    boxes = [box.bounding_box() for box in page.locator(".ytick text").all()]
+    assert len(boxes) > 2
+    for above, below in pairwise(sorted(boxes, key=lambda box: box["y"])):
+        assert above["y"] + 0.8 * above["height"] <= below["y"]  # glyphs fill most of their box
+    assert helpers.faults(page) == []
+
+
+def test_the_axis_of_the_sampler_is_whole_in_a_lecture(new_page):
+    page = new_page("zh", viewport=(1280, 720), warm=True)
+    helpers.visit(page, "/pipeline", part="sampler", view="lecture")
+    chart = page.locator(".js-plotly-plot").bounding_box()
+    for tick in page.locator(".xtick text").all():
+        box = tick.bounding_box()
+        assert box["y"] + box["height"] <= chart["y"] + chart["height"] + 1
+
+
+def test_the_digits_of_bytes_fit_their_cells_on_a_phone(new_page):
+    page = new_page("zh", viewport=(390, 844), warm=True)
+    helpers.visit(page, "/pipeline", part="bytes", came=5)
+    digits = [text for text in page.locator(".bartext").all() if text.text_content() in BYTES]
+    boxes = [text.bounding_box() for text in digits]
+    rows = {round(box["y"]) for box in boxes}
+    assert len(boxes) >= 18
+    for row in rows:
+        line = sorted((box for box in boxes if round(box["y"]) == row), key=lambda box: box["x"])
+        assert all(left["x"] + left["width"] <= right["x"] for left, right in pairwise(line))
 
 
 def test_many_requests_share_the_stations(new_page):

@@ -15,7 +15,7 @@ from sim import engine, proofs, sampling, scheduler, workload
 from sim.sampling import GREEDY, Sampling
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import language, model_pictures, pipeline, predict, tiny_model
+from ui import charts, language, model_pictures, pipeline, predict, tiny_model
 from ui.painters import pipeline as painter
 from ui.painters.crowd import Crowd
 from ui.painters.pipeline import Pipeline
@@ -144,6 +144,14 @@ def test_attention_sees_nothing_that_comes_later_and_adds_up_to_all(text):
         for number, row in enumerate(rows):
             assert np.flatnonzero(~np.isnan(row)).tolist() == list(range(number + 1))
             assert np.nansum(row) == pytest.approx(1, abs=5e-3)  # as drawn
+
+
+def test_a_token_that_comes_again_has_a_row_of_its_own_under_the_same_name():
+    names = model_pictures.attention(
+        pipeline.passage("a a a a", 1), 1, 1
+    ).layout.yaxis.categoryarray
+    assert len(set(names)) == len(names)
+    assert len({name.rstrip(charts.ZERO_WIDTH) for name in names}) < len(names)
 
 
 def test_prefill_has_a_row_for_each_token_of_the_prompt_and_a_decode_has_one():
@@ -397,10 +405,11 @@ def test_no_token_is_markup_in_a_chart():
         model_pictures.bytes_and_characters(came, len(came)),
     )
     for figure in figures:
-        words = [word for axis in figure.select_yaxes() for word in axis.ticktext]
+        axes = figure.select_yaxes()
+        words = [word for axis in axes for word in axis.ticktext or axis.categoryarray]
         words += [word for trace in figure.data for word in getattr(trace, "text", None) or ()]
         assert not [word for word in words if "<" in word]
-    assert "&lt;" in figures[0].layout.yaxis.ticktext
+    assert "&lt;" in figures[0].layout.yaxis.categoryarray
     assert any("&lt;" in trace.text for trace in figures[2].data)
 
 
