@@ -67,7 +67,8 @@ def room(clock: Roofline, load: Load) -> str:
 @chapter.act("hook", tr("两种形状", "Two shapes"))
 def hook() -> None:
     clock = choose_clock()
-    chapter.say("hook", model=clock.model.name, gpu=clock.gpu.name)
+    fixed = seconds(clock.used_efficiency.fixed_seconds)
+    chapter.say("hook", model=clock.model.name, gpu=clock.gpu.name, fixed=fixed)
     kinds = {"prefill": tr("预填充", "Prefill"), "decode": tr("解码", "Decode")}
     phase = chapter.choose("phase", tr("阶段", "Phase"), kinds, start="prefill")
     prompt, batch = choose_prompt(), choose_batch()
@@ -213,6 +214,7 @@ def roofline() -> None:
         peak=scaled(clock.flops_per_second, "FLOP/s"),
         moving=seconds(step.whole.memory_seconds),
         computing=seconds(step.whole.compute_seconds),
+        fixed=seconds(clock.used_efficiency.fixed_seconds),
     )
     chapter.flags()
 

@@ -136,6 +136,16 @@ def test_the_times_are_those_of_the_clock():
     assert said["decode_time"] == seconds(CLOCK.step_time(phases.decode(8, 513)).seconds)
 
 
+@EVERY_GPU
+def test_the_longer_time_and_the_fixed_rest_that_is_named_are_the_step(gpu):
+    clock = Roofline(MODEL, specs.GPUS[gpu])
+    for load in (phases.prefill(2_048), phases.decode(8, 513)):
+        step = clock.step_time(load)
+        rest = step.seconds - max(step.memory_seconds, step.compute_seconds)
+        assert PAGE.play("hook", gpu=gpu).said["hook"]["fixed"] == seconds(rest)
+        assert PAGE.play("roofline", gpu=gpu).said["roofline_formula"]["fixed"] == seconds(rest)
+
+
 def test_one_row_takes_hardly_any_time_at_all():
     step = CLOCK.breakdown(phases.decode(1, 1)).weights
     assert step.compute_seconds < step.memory_seconds / 200
