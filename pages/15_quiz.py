@@ -39,7 +39,7 @@ def sit() -> None:
     seed = chapter.number("seed", tr("试卷号", "Paper number"), 1, exam.MAX_SEED, start=1)
     items = int(chapter.slide("items", tr("题数", "Questions"), 5, 30, start=10))
     label = tr("时间", "Time")
-    minutes = int(chapter.slide("minutes", label, 5, 60, start=15, unit="min"))
+    minutes = int(chapter.slide("minutes", label, 5, 60, start=15, unit=tr("分钟", "min")))
     chapter.place(lambda: exam.show(exam.Paper(seed, items, minutes), chapter.large))
     chapter.say("exam_class")
 
