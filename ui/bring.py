@@ -35,7 +35,7 @@ from sim.clinic import Panel, Readings, Slo, Thresholds
 from sim.metrics import Distribution
 from ui import charts, notes, state
 from ui.language import tr
-from ui.numbers import count, percent, seconds, significant
+from ui.numbers import count, percent, seconds
 
 MAX_LETTERS = 1_000_000
 MAX_PASTED = 200_000
@@ -351,7 +351,7 @@ def _questions() -> tuple[str, str, str]:
 def _seen(brought: Brought) -> tuple[str, str, str]:
     seen = brought.readings
     queue = brought.queue_p99
-    first = f"TTFT p99 {_time(seen.ttft_p99)}, ITL p99 {_time(seen.itl_p99)}"
+    first = f"TTFT p99 {_time(seen.ttft_p99)}{tr('，', ', ')}ITL p99 {_time(seen.itl_p99)}"
     if queue is not None:
         first += tr(f"，排队 p99 {seconds(queue)}", f", queue time p99 {seconds(queue)}")
     second = f"KV {_part(seen.kv)}"
@@ -361,7 +361,7 @@ def _seen(brought: Brought) -> tuple[str, str, str]:
         (tr("排队", "waiting"), brought.waiting),
     ):
         if value is not None:
-            second += f", {words} {significant(value)}"
+            second += f"{tr('，', ', ')}{words} {count(value)}"
     if brought.hit_rate is not None:
         second += tr("，命中率 ", ", hit rate ") + percent(min(brought.hit_rate, 1.0))
     third = tr("带宽 ", "bandwidth ") + _part(seen.bandwidth)
@@ -457,5 +457,5 @@ def against_limits(
         large=large,
         height=300,
     )
-    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"})
+    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"}, layer="below")
     return figure

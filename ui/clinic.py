@@ -56,8 +56,8 @@ def options(number: int) -> dict[str, str]:
             "neither": tr("都不大", "neither"),
         },
         2: {
-            "full": tr("是：并发被 KV 卡住", "yes: KV limits concurrency"),
-            "room": tr("否：还有余地", "no: there is room"),
+            "full": tr("到顶：并发被 KV 卡住", "near it: KV limits concurrency"),
+            "room": tr("还有余地", "there is room"),
         },
         3: {
             "compute": tr("算力领先：在算提示词", "compute leads: prompts are computed"),
@@ -202,9 +202,9 @@ def panel(
     running = _line(tr("运行", "running"), now.end_seconds, now.running, "decode")
     waiting = _line(tr("排队", "waiting"), now.end_seconds, now.waiting, "queue", "dash")
     ghosts = _ghosts(was) if was else [[], [], [], []]
-    key = tr("   ▪ 灰：改之前", "   ▪ grey: before") if was else ""
+    axis = tr("时间（秒）", "time (s)") + (tr(" · 灰色：改之前", " · grey: before") if was else "")
     rows: list[tuple[str, str, list[Series], float | None]] = [
-        (tr("每个请求的 TTFT", "TTFT of each request") + key, "s", [ttft], None),
+        (tr("每个请求的 TTFT", "TTFT of each request"), "s", [ttft], None),
         (pictures.keyed("ITL", [p50, p99]), "ms", [p50, p99], None),
         (tr("KV 使用率", "KV use"), "%", [kv], 108),
         (
@@ -218,9 +218,7 @@ def panel(
         charts.Panel(title, [*grey, *own], unit, top, names_in_title=True)
         for (title, unit, own, top), grey in zip(rows, ghosts, strict=True)
     ]
-    figure = charts.stacked_time_series(
-        panels, tr("时间（秒）", "time (s)"), large=large, height=height
-    )
+    figure = charts.stacked_time_series(panels, axis, large=large, height=height)
     for trace, grey in zip(figure.data, _is_grey(panels, ghosts), strict=True):
         if grey:
             trace.update(opacity=GHOST)

@@ -312,7 +312,7 @@ class Chapter:
                 given = st.text_area(
                     label,
                     max_chars=most,
-                    height=110,
+                    height=80,
                     key=f"{self.here.stem}-{key}",
                     on_change=state.moved,
                 )
@@ -576,7 +576,7 @@ class Chapter:
         """The value of a control; `given` begins with its key and ends with where it starts."""
         key, start = given[0], given[-1]
         group, is_advanced = more.pop("group", None), more.pop("advanced", False)
-        in_text = more.pop("in_text", False) and not self.large
+        in_text = more.pop("in_text", False)
         if self._quoted is not None:
             return state.parsed(self._quoted.get(key), read, start)
         if self.rehearses:
@@ -584,6 +584,8 @@ class Chapter:
         if key in self._followed:
             more["live"] = True
         is_advanced = is_advanced or (group is not None and key not in self._front)
+        if in_text and self.large:  # where there is no text
+            in_text, is_advanced = False, True
         state.restate(is_advanced)
         with self._place_of(group, is_advanced, in_text):
             self._answers[key] = draw(*given, **more)
