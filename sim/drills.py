@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sim import acceptance, specs
 from sim.kv import sizes
@@ -20,7 +21,7 @@ class Drill:
     """One sum.  `wrong` are the results of known mistakes, by name."""
 
     name: str
-    given: Mapping[str, float | str | tuple[int, ...]]
+    given: Mapping[str, Any]  # numbers, names, and in one of them a tuple of lengths
     right: float
     wrong: Mapping[str, float]
     tolerance: float

@@ -98,7 +98,7 @@ def test_what_was_tampered_with_in_the_browser_is_told_and_left_behind(new_page)
 
 
 def test_an_exam_is_the_same_for_two_readers_and_judges_when_it_is_handed_in(new_page):
-    papers = []
+    papers: list[list[str | None]] = []
     for language, start, onward in (("zh", "开始", "下一题"), ("en", "Start", "Next question")):
         page = new_page(language, warm=True)
         helpers.visit(page, "/quiz", part="exam", seed=7, items=5)
