@@ -27,15 +27,23 @@ def scheduled(turn: Turn) -> str:
     return tr(
         f"队列里没有别人：调度器把 {count(turn.num_new)} 个 token 全排进这一步，"
         f"分给它 {count(blocks)} 个 KV 块。",
-        f"Nobody else waits: all {count(turn.num_new)} tokens go into this step; "
+        f"Nobody else waits: {_all_tokens(turn.num_new)} into this step; "
         f"KV blocks handed out: {count(blocks)}.",
     )
+
+
+def _all_tokens(number: int) -> str:
+    return "the only token goes" if number == 1 else f"all {count(number)} tokens go"
+
+
+def _all_positions(number: int) -> str:
+    return "the only position" if number == 1 else f"all {count(number)} positions at once"
 
 
 def prefilled(layer: int, num_layers: int, num_tokens: int) -> str:
     where = tr(
         f"预填充，第 {layer} 层：{count(num_tokens)} 个位置一起算，K 和 V 都写进缓存。",
-        f"Prefill, layer {layer}: all {count(num_tokens)} positions at once; K and V are kept.",
+        f"Prefill, layer {layer}: {_all_positions(num_tokens)}; K and V are kept.",
     )
     if layer < num_layers:
         return where
@@ -50,8 +58,9 @@ def decoded(turn: Turn) -> str:
     return tr(
         f"解码：只算 1 行，就是刚写出的那个 token；它读前面 {count(cached)} 个 token 的 KV，"
         "自己的添在后面。",
-        f"Decode: one row only, for the token just written. It reads the KV of {count(cached)} "
-        "tokens before it and adds its own.",
+        "Decode: one row only, for the token just written. It reads the KV of "
+        f"{'the one token' if cached == 1 else f'{count(cached)} tokens'} before it and adds "
+        "its own.",
     )
 
 
@@ -103,7 +112,8 @@ def shared(step: Step) -> str:
         parts.append(tr(f"预填充 {rows}", f"prefill of {rows}"))
     if decodes:
         who = notes.names(work.request_id for work in decodes)
-        parts.append(tr(f"解码 {who}，各 1 行", f"decode of {who}, one row each"))
+        rows = tr("1 行", "one row") if len(decodes) == 1 else tr("各 1 行", "one row each")
+        parts.append(tr(f"解码 {who}，{rows}", f"decode of {who}, {rows}"))
     tokens = count(sum(work.sampled for work in step.work))
     what = tr("；", "; ").join(parts)
     said = tr(
@@ -119,5 +129,9 @@ def shared(step: Step) -> str:
 def _rows(work: StepWork) -> str:
     return tr(
         f"{notes.names([work.request_id])} {count(work.num_tokens)} 行",
-        f"{notes.names([work.request_id])} ({count(work.num_tokens)} rows)",
+        f"{notes.names([work.request_id])} ({_rows_of(work.num_tokens)})",
     )
+
+
+def _rows_of(number: int) -> str:
+    return "1 row" if number == 1 else f"{count(number)} rows"

@@ -5,6 +5,7 @@ engine, on texts of every kind; never against a measured time.
 """
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -118,6 +119,13 @@ def test_the_bars_hold_the_chosen_token_and_it_is_the_longest(text):
         (chosen,) = [bar for bar in bars if bar.chosen]
         assert chosen.probability == max(bar.probability for bar in bars)
         assert sum(bar.probability for bar in bars) <= 1 + 1e-6
+
+
+def test_of_one_thing_no_plural_is_said():
+    notes = " ".join(film("").notes)
+    (frames,) = CHAPTER.play("many", text="", requests=1).frames
+    notes += " ".join(frames.notes)
+    assert not re.search(r"\b1 (tokens|positions|rows)\b|decode of A, one row each", notes)
 
 
 def test_the_frames_of_a_text_weigh_little():
