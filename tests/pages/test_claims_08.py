@@ -285,6 +285,9 @@ def test_on_the_left_it_is_the_system_prompt_that_is_found():
     for talks, (by_room, _) in ALL_RATES.items():
         chats = Chats(600, talks, 10, PAGE["SYSTEM_TOKENS"], 64, 192).requests()
         share = 100 * PAGE["SYSTEM_TOKENS"] * len(chats) / sum(r.prompt_tokens for r in chats)
+        longest = max(request.prompt_tokens for request in chats)
+        assert 2_048 < longest <= 4_096
+        assert by_room[2_048] < share - 5  # not even that fits beside one conversation
         if talks >= 32:  # fewer fit in part, even on the left
             assert by_room[4_096] == pytest.approx(share, abs=5)
 
