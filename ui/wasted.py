@@ -130,4 +130,4 @@ def against_block_size(
         y1=1,
         line={"color": charts.NEUTRAL, "width": 2, "dash": "dot"},
     )
-    return charts.mark_point(figure, at, wasted, tr("算出", "run"), large)
+    return charts.mark_point(figure, at, wasted, tr("这次运行", "this run"), large)
