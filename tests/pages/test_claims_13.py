@@ -215,6 +215,14 @@ def test_the_frames_show_the_machine_and_the_model():
         assert all(bar.used == 0 for bar in moment.bars if not bar.allowed)
 
 
+def test_the_drawn_token_has_a_bar_however_unlikely_it_is():
+    for seed in range(8):
+        for moment in frames(text="[a-z]{12}", temperature="1", seed=seed).moments:
+            named = [bar for bar in moment.bars if bar.token]
+            assert moment.token in [bar.token for bar in named]
+    assert frames(text="[a-z]{12}").moments[0].num_allowed > 100
+
+
 # -- the price ------------------------------------------------------------------------------
 
 
