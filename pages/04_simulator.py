@@ -702,6 +702,9 @@ def say_rounds(setup: Setup) -> None:
     if setup.speculation:
         rounds = runs.run(setup).rounds
         chapter.leaves_out("spec_leaves_out")
+        if not rounds.num_rounds:
+            chapter.say("spec_none")
+            return
         chapter.say(
             "spec_result",
             rounds=count(rounds.num_rounds),

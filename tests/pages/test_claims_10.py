@@ -358,6 +358,17 @@ def test_the_simulator_tells_the_rounds_as_vllm_counts_them():
     assert "spec_result" not in simulated().said
 
 
+def test_answers_too_short_for_a_proposal_say_so_instead_of_counting():
+    said = simulated(spec=True, output=1, spread=1.0).said
+    assert "spec_none" in said
+    assert "spec_result" not in said
+
+
+def test_where_nothing_is_accepted_tpot_is_the_gap_between_rounds():
+    summary = simulated(spec=True, spec_a=0, rate=0.5).summary
+    assert summary.tpot.mean == pytest.approx(summary.itl.mean, rel=0.05)
+
+
 def test_a_fixed_batch_offers_no_speculation():
     assert "spec" not in simulated(policy="static").controls
     assert "spec" in simulated(policy="continuous").controls
