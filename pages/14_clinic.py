@@ -96,7 +96,12 @@ def say_cured(case: Case, here: Panel) -> None:
         reading=clinic.reading(1, here, case.slo),
         refused=count(here.num_refused),
     )
-    chapter.say("cause", cause=clinic.told(case, "cause"), lure=clinic.told(case, "lure"))
+    chapter.say(
+        "cause",
+        cause=clinic.told(case, "cause"),
+        lure=clinic.told(case, "lure"),
+        sources=clinic.sources(case),
+    )
 
 
 def say_metrics(case: Case, here: Panel, seed: int, changes: tuple[Change, ...]) -> None:
@@ -185,7 +190,8 @@ def alone() -> None:
     cure = choose_cure("cure", case, seed, tr("第一处改动", "First change"))
     second = choose_cure("cure2", case, seed, tr("第二处改动", "Second change"))
     changes = clinic.chosen(case, cure, second)
-    before, here = runs.panel(case.code, seed), runs.panel(case.code, seed, changes)
+    with chapter.waiting(tr("正在运行这台服务器…", "Running the server…")):
+        before, here = runs.panel(case.code, seed), runs.panel(case.code, seed, changes)
     chapter.say("story", title=clinic.name(case), story=clinic.told(case, "story"))
     show(case, here, before if changes else None)
     chapter.leaves_out("panel_leaves_out")

@@ -29,6 +29,7 @@ from prometheus_client.core import (
     Metric,
 )
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from sim import clinic
 from sim.clinic import Panel, Readings, Slo, Thresholds
@@ -39,7 +40,8 @@ from ui.numbers import count, percent, seconds
 
 MAX_LETTERS = 1_000_000
 MAX_PASTED = 200_000
-MAX_SAMPLES = 20_000  # lines
+MAX_LINES = 20_000
+MAX_LINE = 4_000  # letters
 SHOWN_LETTERS = 40  # of what is quoted from a text
 MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
 BUCKETS = (
@@ -104,7 +106,6 @@ def read(uploaded: bytes | None, pasted: str) -> tuple[Brought | None, str]:
 
     The newer of the two counts: what has changed since the last run.
     """
-    problem = ""
     given = {"upload": uploaded or b"", "paste": pasted.encode()}
     before = state.kept("given", dict.fromkeys(given, b""))
     for how in (how for how in given if given[how] and given[how] != before[how]):
@@ -116,8 +117,7 @@ def read(uploaded: bytes | None, pasted: str) -> tuple[Brought | None, str]:
     if not any(given.values()):
         state.keep("problem", "")
     state.keep("given", given)
-    problem = state.kept("problem", "")
-    return state.kept("brought", None), problem
+    return state.kept("brought", None), state.kept("problem", "")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -181,30 +181,7 @@ Samples = Mapping[str, list[tuple[Mapping[str, str], float]]]  # name -> labels 
 
 
 def _metrics(text: str) -> Brought:
-    samples: dict[str, list[tuple[Mapping[str, str], float]]] = defaultdict(list)
-    number, line = 0, ""
-    try:
-        for number, line in enumerate(text.splitlines(), start=1):
-            if not line.strip() or line.lstrip().startswith("#"):
-                continue
-            for family in text_string_to_metric_families(line + "\n"):
-                for sample in family.samples:
-                    samples[sample.name].append((sample.labels, float(sample.value)))
-            if number > MAX_SAMPLES:
-                raise Unreadable(
-                    tr(f"超过 {count(MAX_SAMPLES)} 行。", f"More than {count(MAX_SAMPLES)} lines.")
-                )
-    except Unreadable:
-        raise
-    except Exception as error:  # the parser raises whatever it trips over
-        quoted = notes.as_typed(line[:SHOWN_LETTERS])
-        raise Unreadable(
-            tr(
-                f'第 {number} 行不是 Prometheus 文本：{quoted}；应形如 `name{{label="x"}} 1.5`。',
-                f"Line {number} is no Prometheus text: {quoted}; expected, for example, "
-                '`name{label="x"} 1.5`.',
-            )
-        ) from error
+    samples = _samples(text)
     engines = {name.split(":", 1)[0] for name in samples if name.startswith(("vllm:", "sglang:"))}
     if not engines:
         raise Unreadable(
@@ -230,6 +207,40 @@ def _metrics(text: str) -> Brought:
         _first(samples, PREEMPTIONS, sum),
         hits / queries if hits is not None and queries else rate,
     )
+
+
+def _samples(text: str) -> Samples:
+    """Line by line, so that a broken one can be named."""
+    samples: dict[str, list[tuple[Mapping[str, str], float]]] = defaultdict(list)
+    lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        given, most = count(len(lines)), count(MAX_LINES)
+        raise Unreadable(
+            tr(f"太长：{given} 行，至多 {most} 行。", f"Too long: {given} lines, at most {most}.")
+        )
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            for sample in _line(number, line):
+                samples[sample.name].append((sample.labels, float(sample.value)))
+    return samples
+
+
+def _line(number: int, line: str) -> list[Sample]:
+    try:
+        if len(line) > MAX_LINE:
+            raise ValueError("the parser would take very long")
+        families = list(text_string_to_metric_families(line + "\n"))
+    except Exception as error:  # the parser raises whatever it trips over
+        quoted = notes.as_typed(line[:SHOWN_LETTERS])
+        raise Unreadable(
+            tr(
+                f"第 {number} 行不是 Prometheus 文本：{quoted}；应形如 "
+                f'`name{{label="x"}} 1.5`，至多 {count(MAX_LINE)} 个字符。',
+                f"Line {number} is no Prometheus text: {quoted}; expected, for example, "
+                f'`name{{label="x"}} 1.5`, at most {count(MAX_LINE)} letters.',
+            )
+        ) from error
+    return [sample for family in families for sample in family.samples]
 
 
 def _first(
@@ -457,5 +468,8 @@ def against_limits(
         large=large,
         height=300,
     )
-    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"}, layer="below")
+    figure.update_traces(text=None)
+    for label, text in zip((label for label, *_ in rows), texts, strict=True):
+        figure.add_annotation(x=MOST_TIMES, y=label, text=text, showarrow=False, xanchor="left")
+    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"})
     return figure

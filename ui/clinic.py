@@ -5,6 +5,7 @@ They read results of `sim.clinic`.  What is said about one case stands in `clini
 
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,7 +21,7 @@ from ui.numbers import count, percent, seconds, significant
 NOT_YET = "open"  # a question without an answer
 NOTHING = "none"  # no flag is turned
 CASES_TEXT = Path(__file__).with_name("clinic_cases")
-GHOST = 0.45  # opacity of what was before
+GHOST = 0.6  # opacity of what was before
 POINT_PX, LARGE_POINT_PX = 5, 8
 
 # -- words ------------------------------------------------------------------------------------
@@ -34,6 +35,18 @@ def told(case: Case, about: str) -> str:
 def name(case: Case) -> str:
     """The complaint, as a heading."""
     return prose.read(CASES_TEXT, language.current()).section(f"{case.code}_story").heading
+
+
+def sources(case: Case) -> str:
+    """Reports of such incidents, as links."""
+    names = [f"[{urlsplit(url).netloc}{_issue(url)}]({url})" for url in case.sources]
+    return tr("、", ", ").join(names)
+
+
+def _issue(url: str) -> str:
+    """What tells two issues of one host apart: "/vllm#23444"."""
+    parts = urlsplit(url).path.strip("/").split("/")
+    return f"/{parts[1]}#{parts[3]}" if parts[2:3] == ["issues"] else ""
 
 
 def question(number: int) -> str:

@@ -44,7 +44,7 @@ class Case:
     lures: tuple[Change, ...]
     twin: str
     chapter: str
-    sources: tuple[str, ...] = ()
+    sources: tuple[str, ...]
 
     @property
     def offers(self) -> tuple[Change, ...]:
@@ -201,6 +201,7 @@ CASES = {
             (FP8_KV, MORE_SLOTS, Change("longest_prompt", 4_000)),
             "long_head",
             "09_chunked_prefill",
+            (issue("vllm-project/vllm", 3130),),
         ),
         Case(
             "kv_full",
@@ -293,6 +294,10 @@ CASES = {
             (MORE_SLOTS, Change("chunked_prefill", False)),
             "no_hits",
             "08_prefix_cache",
+            (
+                "https://freya-end-to-end-latency.pages.dev/parts/"
+                "05-prefill-prefix-cache-warmups.html",
+            ),
         ),
         Case(
             "few_graphs",

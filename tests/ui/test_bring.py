@@ -104,7 +104,8 @@ HOSTILE = {
     "deep JSON": "[" * 100_000,
     "other JSON": '{"a": 1}',
     "a list": "[1]",
-    "too many lines": "up 1\n" * (bring.MAX_SAMPLES + 1),
+    "a very long line": "vllm:x{" + ",".join(f'a{n}="b"' for n in range(9_000)) + "} 1",
+    "too many lines": "up 1\n" * (bring.MAX_LINES + 1),
 }
 
 
