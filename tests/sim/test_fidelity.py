@@ -22,7 +22,7 @@ def test_a_channel_holds_the_weights_of_one_output(name):
     weights = tiny.random_weights()
     own = getattr(weights, name)[1]
     rows = fidelity.channels(weights, name, 1)
-    x = np.random.default_rng(0).normal(size=rows.shape[1])
+    x = np.asarray(np.random.default_rng(0).normal(size=rows.shape[1]))
     inputs = own.shape[:2] if name == "output" else own.shape[:1]
     expected = np.tensordot(x.reshape(inputs), own, axes=len(inputs)).ravel()
     assert rows @ x == pytest.approx(expected)
