@@ -55,13 +55,16 @@ def show(scope: str) -> None:
     item = now.items[at]
     if answers.given(SHEET, item).answer is None:
         _say_why(item)
-    quiz.draw_one(SHEET, now.items)
+    quiz.draw_one(SHEET, now.items, beside=lambda: _offer_another(now))
+
+
+def _offer_another(now: Round) -> None:
     st.button(
         tr("新的一轮", "A new round"),
         key="practice-new",
         icon=":material/refresh:",
         on_click=_begin,
-        args=(scope, now.number + 1),
+        args=(now.scope, now.number + 1),
     )
 
 
@@ -109,12 +112,12 @@ def _begin(scope: str, number: int) -> None:
 
 
 def _items(scope: str, number: int) -> list[Item]:
-    seed = answers.seed() + number
+    """The same for everybody who begins: what a reader knows comes in by the order alone."""
     if scope == NUMBERS:
-        return drills.one_of_each(seed)
+        return drills.one_of_each(number)
     if scope != MIXED:
         return in_order(bank.load(scope))
     chapters_here = chapter_names()
     mixed = [item for item in bank.all_items().values() if item.chapter in chapters_here]
-    random.Random(seed).shuffle(mixed)
+    random.Random(number).shuffle(mixed)
     return in_order(mixed)[:ROUND]

@@ -36,10 +36,17 @@ def show(name: str, one_by_one: bool = False) -> None:
     progress.mount()
 
 
-def draw_one(sheet: Sheet, items: Sequence[Item]) -> None:
-    """One item of several, and ways to the next and the one before."""
+def draw_one(sheet: Sheet, items: Sequence[Item], beside: Callable[[], None] | None = None) -> None:
+    """One item of several, ways to the next and the one before, and what stands `beside` them."""
     at = turns.standing(sheet.name, len(items))
     draw(sheet, items[at], f"{at + 1} / {len(items)}")
+    with st.container(horizontal=True, gap="small", key=f"quiz-ways-{sheet.name}"):
+        _ways(sheet, items)
+        if beside:
+            beside()
+
+
+def _ways(sheet: Sheet, items: Sequence[Item]) -> None:
     back, onward = tr("上一题", "Previous question"), tr("下一题", "Next question")
     turns.buttons(sheet.name, len(items), back, onward)
 

@@ -15,7 +15,7 @@ def go(name: str, to: int) -> None:
 def buttons(name: str, num_all: int, back: str, onward: str) -> None:
     """The two ways, under these words."""
     at = standing(name, num_all)
-    with st.container(horizontal=True, gap="small", key=f"turns-{name}"):
+    with st.container(horizontal=True, gap="small", key=f"turns-{name}", width="content"):
         for way, label, to in (("back", back, at - 1), ("onward", onward, at + 1)):
             st.button(
                 label,
