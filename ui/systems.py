@@ -29,6 +29,7 @@ SYSTEM_TOKENS = 512
 LONGEST = 4_096
 SERVER = Server(Roofline(MODEL, GPU), sizes.Division(MODEL, GPU).pool_tokens, LONGEST)
 RATES = (1, 2, 4, 8)
+BAR, OFFSET = 0.46, -0.06  # height and place of a bar in its row, below its name
 GPU_COUNTS = (1, 2, 4, 8)
 CONTEXT = 1_024
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -124,10 +125,10 @@ def ladder_figure(rungs: Mapping[str, Rung], num_on: int, large: bool = False) -
     """Three columns of bars, one row per rung; what is not switched on yet has no bar."""
     reached = RUNGS[: num_on + 1]
     columns = [
-        (tr("输出 token/s ↑", "output tokens/s ↑"), 0, [rungs[r].tokens_per_second for r in RUNGS]),
+        (tr("token/s ↑", "tokens/s ↑"), 0, [rungs[r].tokens_per_second for r in RUNGS]),
         (tr("TTFT p99 ↓", "TTFT p99 ↓"), 1, [rungs[r].summary.ttft.p99 for r in RUNGS]),
         (
-            tr("占着的 KV 里浪费的 ↓", "waste in held KV ↓"),
+            tr("KV 浪费 ↓", "KV waste ↓"),
             2,
             [in_percent(rungs[r].waste) for r in RUNGS],
         ),
@@ -156,7 +157,7 @@ def _columns(
 ) -> go.Figure:
     """Bars in columns that share their rows; each column has a scale of its own."""
     size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
-    figure = charts.plain(round(len(labels) * size * 3.4) + 60, large)
+    figure = charts.plain(round(len(labels) * size * 3.8) + 40, large)
     share = 1 / len(columns)
     rows = list(range(len(labels)))
     for number, (title, hue, values) in enumerate(columns):
@@ -167,7 +168,8 @@ def _columns(
                 x=[value if row < shown else 0 for row, value in zip(rows, values, strict=True)],
                 xaxis=f"x{number + 1}",
                 orientation="h",
-                width=0.62,
+                width=BAR,
+                offset=OFFSET,
                 text=[f"<b>{t}</b>" if row == shown - 1 else t
                       for row, t in zip(rows, texts[number], strict=True)],
                 textposition="outside",
@@ -195,8 +197,26 @@ def _columns(
         )
     off = f'<span style="color:{charts.NEUTRAL}">{{}}</span>'
     named = [name if row < shown else off.format(name) for row, name in enumerate(labels)]
-    _name_rows(figure, named, size)
+    _name_rows_above(figure, named, size, top=0.6)
     return figure
+
+
+def _name_rows_above(figure: go.Figure, labels: Sequence[str], size: int, top: float) -> None:
+    """Each name above its bars, from the left edge on, so that bars keep the whole width."""
+    for row, label in enumerate(labels):
+        figure.add_annotation(
+            text=label,
+            xref="paper",
+            x=0,
+            y=row + OFFSET - 0.02,
+            xanchor="left",
+            yanchor="bottom",
+            align="left",
+            showarrow=False,
+            font_size=size,
+        )
+    figure.update_yaxes(visible=False, range=[len(labels) - 0.5, -top], fixedrange=True)
+    figure.update_layout(margin_t=size * 2, margin_b=8)
 
 
 def _name_rows(figure: go.Figure, labels: Sequence[str], size: int) -> None:
@@ -261,14 +281,14 @@ def answers(rungs: Mapping[str, Rung], spread: Spread) -> list[Answer]:
         ),
         Answer(
             tr("高并发", "high concurrency"),
-            tr("调度器、分块预填充", "scheduler, chunked prefill"),
+            tr("分块预填充", "chunked prefill"),
             "ITL p99",
             *gap,
             (seconds(gap[0]), seconds(gap[1])),
         ),
         Answer(
             tr("一张卡放不下", "too large for one GPU"),
-            tr(f"张量并行，{spread.num_gpus} 张卡", f"tensor parallel on {spread.num_gpus} GPUs"),
+            tr(f"拆到 {spread.num_gpus} 张卡", f"split over {spread.num_gpus} GPUs"),
             tr("KV 能放的 token", "tokens of KV that fit"),
             *room,
             (count(room[0]) if room[0] else nothing, count(room[1])),
@@ -289,7 +309,7 @@ def in_blanks(rows: Sequence[Answer]) -> dict[str, Any]:
 def answers_figure(rows: Sequence[Answer], large: bool = False) -> go.Figure:
     """For each problem a pair of bars, the longer of the two as long as the column."""
     size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
-    figure = charts.plain(round(len(rows) * size * 4.4) + 50, large)
+    figure = charts.plain(round(len(rows) * size * 6.2) + 50, large)
     places = list(range(len(rows)))
     pairs = (
         (tr("没有它", "without"), "queue", [row.without for row in rows], 0),
@@ -303,6 +323,8 @@ def answers_figure(rows: Sequence[Answer], large: bool = False) -> go.Figure:
                 y=places,
                 x=[value / top for value, top in zip(values, longest, strict=True)],
                 orientation="h",
+                width=BAR / 2,
+                offset=OFFSET + which * BAR / 2,
                 text=[f"{row.words[which]}" for row in rows],
                 textposition="outside",
                 cliponaxis=False,
@@ -312,9 +334,8 @@ def answers_figure(rows: Sequence[Answer], large: bool = False) -> go.Figure:
             )
         )
     labels = [f"<b>{row.problem}</b> → {row.mechanism}<br>{row.unit}" for row in rows]
-    _name_rows(figure, labels, size)
-    figure.update_xaxes(visible=False, range=[0, 1.3], fixedrange=True)
-    figure.update_layout(barmode="group", bargap=0.35)
+    _name_rows_above(figure, labels, size, top=0.6)
+    figure.update_xaxes(visible=False, range=[0, 1.35], fixedrange=True)
     charts.name_above(figure, large)
     return figure
 
@@ -411,8 +432,8 @@ def parted_figure(parted: Parted, large: bool = False) -> go.Figure:
     return _columns(
         labels,
         [
-            (tr("ITL，有预填充时 ↓", "ITL beside a prefill ↓"), 1, gaps),
-            (tr("最多请求/s ↑", "requests/s at most ↑"), 0, served),
+            (tr("预填充旁的 ITL ↓", "ITL beside prefill ↓"), 1, gaps),
+            (tr("最多请求/s ↑", "most requests/s ↑"), 0, served),
         ],
         [[seconds(gap) for gap in gaps], [significant(rate) for rate in served]],
         shown=len(labels),

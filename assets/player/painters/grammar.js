@@ -9,12 +9,12 @@ import { paintLabel, paintSpan } from "../patterns.js";
 
 const [DRAWN, JUMPED, BREAKS, ASTRAY] = [0, 1, 2, 3]; // fates
 
-const LINES = 2; // of text
+const LINES = 2; // of text, and of ways
 const GAP = 3; // px between two cells
 const AIR = 6; // px left and right of a token in its cell
 const LARGEST_COLUMN = 9; // times the size of text
 const LARGEST_BARS = 4.6; // times the size of text, the height of one row of bars
-const LEAST_BARS = 16;
+const LEAST_BARS = 10;
 const DASHES = [4, 3];
 
 export function decode({ picture, texts, times }, { numSteps, states, numbers }) {
@@ -68,8 +68,9 @@ export function layout(frames, { width, room, size, widthOf }) {
   const label = Math.round(size * 1.7);
   const place = (lines) => {
     const text = 2;
-    const automaton = text + lines * (cell + GAP) + Math.round(size * 0.9);
-    const bars = automaton + 2 * (cell + GAP) + Math.round(size * 0.9);
+    const air = Math.round(size * (lines > 1 ? 0.9 : 0.4));
+    const automaton = text + lines * (cell + GAP) + air;
+    const bars = automaton + lines * (cell + GAP) + air;
     return { lines, text, automaton, bars, rowHeight: Math.floor((room - bars - label) / 2) };
   };
   const roomy = place(LINES);
@@ -183,7 +184,7 @@ function paintState(c, frames, step, place, look) {
   const rows = flow(chips.map(({ text }) => text), place.right - place.left - start, look.widthOf, GAP + 3);
   chips.forEach(({ text, taken }, at) => {
     const { line, x, width: wide } = rows[at];
-    if (line > 1) return;
+    if (line >= place.lines) return;
     const box = { x: place.left + start + x, y: place.automaton + line * (place.cell + GAP), width: wide, height: place.cell };
     paintChip(c, cut(text, wide - 2 * AIR + 2, look.widthOf), box, { taken }, look);
   });
