@@ -57,3 +57,8 @@ A real model, small enough for numpy:
     pipeline     one text through every station: tokens, steps, logits, text; with its times
     proofs       the tricks of serving change nothing, on any text
 """
+
+import os
+
+# Threads do not help with matrices this small, and on a busy machine they wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy looks when it is imported
