@@ -291,6 +291,7 @@ def layers() -> None:
         {
             tr("“分页的 KV”", "“paged KV”"): "07_fragmentation",
             tr("“自动复用前缀”", "“automatic prefix reuse”"): "08_prefix_cache",
+            tr("“RadixAttention”", "“RadixAttention”"): "08_prefix_cache",
             tr("“迭代级调度”", "“in-flight batching”"): "05_batching",
             tr("“投机解码”", "“speculative decoding”"): "10_spec_decode",
             tr("“CUDA Graph”", "“CUDA graphs”"): "11_cuda_graph",
