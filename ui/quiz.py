@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from ui import answers, charts, progress, quiz_curves, turns
+from ui import answers, charts, frame, progress, quiz_curves, turns
 from ui.answers import Sheet
 from ui.language import current, tr
 from ui.quiz_bank import LARGEST_NUMBER, Item, load, plain
@@ -167,7 +167,7 @@ def _ask_curve(sheet: Sheet, item: Item) -> None:
     letters = {index: chr(ord("A") + place) for place, index in enumerate(order)}
     curves = {letters[index]: item.options[index].curve for index in order}
     charts.show(
-        quiz_curves.figure(item.figure, curves),
+        quiz_curves.figure(item.figure, curves, large=frame.is_lecture()),
         f"quiz-curves-{sheet.of(item)}",
         alt="; ".join(f"{letters[index]}: {item.options[index].text.here()}" for index in order),
     )

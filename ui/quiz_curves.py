@@ -101,7 +101,7 @@ BUNDLES: Mapping[str, Callable[[], Bundle]] = {
 }
 
 
-def figure(name: str, curves: Mapping[str, str]) -> go.Figure:
+def figure(name: str, curves: Mapping[str, str], large: bool = False) -> go.Figure:
     """The named bundle; `curves` says which letter stands at which curve."""
     bundle = BUNDLES[name]()
     series = [
@@ -110,4 +110,4 @@ def figure(name: str, curves: Mapping[str, str]) -> go.Figure:
     ]
     top = 1.05 * max(float(curve.max()) for curve in bundle.curves.values())
     x_title, y_title = bundle.x_title.here(), bundle.y_title.here()
-    return charts.lines(series, x_title, y_title, y_range=(0.0, top), height=260)
+    return charts.lines(series, x_title, y_title, y_range=(0.0, top), large=large, height=260)
