@@ -140,7 +140,8 @@ def hook() -> None:
     )
     contiguous = runs.panel(WORKED.code, 0, (CONTIGUOUS,))
     if memory == "contiguous":
-        show(WORKED, contiguous, None)
+        here = runs.panel(WORKED.code, 0, (CONTIGUOUS, *changes))
+        show(WORKED, here, contiguous if changes else None)
     else:
         show(WORKED, runs.panel(WORKED.code, 0, changes), before if changes else None)
     chapter.leaves_out("panel_leaves_out")
@@ -150,8 +151,11 @@ def hook() -> None:
         step2=clinic.reading(2, before, WORKED.slo),
         step3=clinic.reading(3, before, WORKED.slo),
     )
+    rising, full = sick.around_full(before.over_time)
     chapter.say(
         "hook_twice",
+        rising=count(rising),
+        full=count(full),
         running=count(contiguous.most_running),
         waiting=count(contiguous.most_waiting),
         throughput=count(contiguous.output_tokens_per_second),
@@ -159,7 +163,7 @@ def hook() -> None:
         preemptions=count(before.num_preemptions),
     )
     chapter.say("hook_cure", hidden_by=guess)
-    if changes:
+    if changes and memory == "paged":
         say_cured(WORKED, runs.panel(WORKED.code, 0, changes))
     say_metrics(WORKED, before, 0, ())
 

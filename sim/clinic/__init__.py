@@ -2,7 +2,7 @@
 (`cases`)."""
 
 from sim.clinic.cases import CASES, THRESHOLDS, Case, drawn
-from sim.clinic.panel import OverTime, Panel, Readings, Slo, Thresholds, answers, read
+from sim.clinic.panel import OverTime, Panel, Readings, Slo, Thresholds, answers, around_full, read
 from sim.clinic.server import Change, Server, changed
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Slo",
     "Thresholds",
     "answers",
+    "around_full",
     "changed",
     "drawn",
     "read",

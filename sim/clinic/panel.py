@@ -27,6 +27,7 @@ from sim.metrics import Distribution
 from sim.scheduler.batch import Load
 
 NUM_WINDOWS = 60  # of a time series
+SHORTLY = 4  # windows
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,19 @@ def read(runs: Sequence[Run], slo: Slo, num_refused: int = 0) -> Panel:
         sum(summary.output_tokens for summary in summaries) / span,
         over_time,
     )
+
+
+def around_full(times: OverTime, full: float = 0.97) -> tuple[float, float]:
+    """Generated tokens per second shortly before KV is full, and while it is.
+
+    NaN where it never is, or is from the start.
+    """
+    is_full = times.kv >= full
+    first = int(np.argmax(is_full))
+    if not is_full.any() or first == 0:
+        return float("nan"), float("nan")
+    before = times.generation_rate[max(first - SHORTLY, 0) : first]
+    return float(before.mean()), float(times.generation_rate[is_full].mean())
 
 
 def _use(run: Run) -> tuple[float, float, float]:

@@ -75,6 +75,15 @@ def test_full_kv_preempts_and_a_low_limit_does_not():
     assert low.most_running == CASES["few_slots"].build(0).max_num_seqs
 
 
+def test_throughput_falls_once_kv_is_full_and_not_with_room_for_everybody():
+    case = CASES["kv_full"]
+    rising, full = clinic.around_full(panel(case).over_time)
+    assert full < 0.95 * rising
+    roomy = panel(case, clinic.Change("kv_cache_dtype", "fp8"))
+    assert np.isnan(clinic.around_full(roomy.over_time)[0])
+    assert roomy.output_tokens_per_second > 1.1 * panel(case).output_tokens_per_second
+
+
 def test_long_answers_make_ttft_rise_steadily_and_a_long_head_makes_it_spike():
     times = panel(CASES["long_answers"]).over_time
     quarters = np.array_split(times.ttft_seconds, 8)
