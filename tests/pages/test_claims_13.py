@@ -105,7 +105,9 @@ def test_on_average_prompts_have_as_many_tokens_of_their_own_as_in_common():
     own = [request.prompt_tokens - systems.SYSTEM_TOKENS for request in requests]
     assert sum(own) / len(own) == pytest.approx(512, rel=0.15)
     assert sum(r.output_tokens for r in requests) / len(requests) == pytest.approx(192, rel=0.15)
-    assert systems.SERVER.clock.calibrated
+    clock = systems.SERVER.clock
+    assert isinstance(clock, Roofline)
+    assert clock.calibrated
 
 
 # -- problem and mechanism ------------------------------------------------------------------
@@ -147,7 +149,9 @@ def test_with_the_mask_the_json_is_complete_and_without_it_the_first_token_is_th
     assert set(json.loads(text_of().words)) == {"engine", "paged"}
     played = PAGE.play("format", **PAGE.play("format").presets["format_off"])
     assert "format_broken" in played.said
-    assert played.frames[0].moments[0].fate == "breaks"
+    (drawn,) = played.frames
+    assert isinstance(drawn, Grammar)
+    assert drawn.moments[0].fate == "breaks"
 
 
 def test_jumping_writes_the_same_format_in_few_passes():
@@ -181,7 +185,9 @@ def test_the_malicious_pattern_is_a_small_automaton():
 def test_what_cannot_be_read_is_said_and_the_first_format_stays(text, code):
     played = PAGES[code].play("format", text=text)
     assert played.said["format_kept"]["message"]
-    assert len(played.frames[0].moments) == len(text_of().pieces)
+    (drawn,) = played.frames
+    assert isinstance(drawn, Grammar)
+    assert len(drawn.moments) == len(text_of().pieces)
 
 
 def test_every_fault_of_a_format_has_words_in_both_languages():
