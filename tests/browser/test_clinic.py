@@ -16,6 +16,7 @@ vllm:gpu_cache_usage_perc 0.97
 
 
 def choose(page: Page, label: str, option: str) -> None:
+    helpers.settle(page)  # a run that ends closes an open list
     box = page.get_by_role("combobox", name=label)
     box.click()
     page.get_by_role("option", name=option).click()
