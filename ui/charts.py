@@ -600,7 +600,7 @@ def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
         return [str(name) for trace in figure.data for name in trace.y]
     low, high = axis.range
     step = abs(high - low) / axis.nticks
-    decimals = max(0, -math.floor(math.log10(step))) if step else 0
+    decimals = max(0, -math.floor(math.log10(step))) if 0 < step < math.inf else 0
     return [f"{end:,.{decimals}f}" for end in (low, high)]
 
 

@@ -9,11 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 from sim import metrics
 from sim.engine import Run, Setup
+from sim.request import Request
 from tests.chapters import ROOT
 from ui import runs
 
 OpenPage = Callable[..., AppTest]
-FEW_REQUESTS = 24
+FEW_REQUESTS, FEW_TOKENS = 24, 40
 
 
 @pytest.fixture
@@ -36,11 +37,18 @@ def open_page() -> OpenPage:
 
 @pytest.fixture
 def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of the first few requests only, for tests that draw a page in very many states."""
+    """Few requests and short answers only, for tests that draw a page in very many states."""
     whole = runs.run
 
     def run(setup: Setup) -> Run:
-        return whole(replace(setup, requests=setup.requests[:FEW_REQUESTS]))
+        few = tuple(map(shortened, setup.requests[:FEW_REQUESTS]))
+        return whole(replace(setup, requests=few))
 
     monkeypatch.setattr(runs, "run", run)
     monkeypatch.setattr(runs, "summary", cache(lambda setup: metrics.summarize(run(setup))))
+
+
+def shortened(request: Request) -> Request:
+    """With an answer of FEW_TOKENS at most, or as long as others name of it."""
+    named = request.named_tokens - request.prompt_tokens
+    return replace(request, output_tokens=min(request.output_tokens, max(FEW_TOKENS, named)))
