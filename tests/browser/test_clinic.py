@@ -16,8 +16,10 @@ vllm:gpu_cache_usage_perc 0.97
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    helpers.settle(page)  # a run that ends closes an open list
+    """A list that is open closes when the page scrolls, so the page scrolls first."""
     box = page.get_by_role("combobox", name=label)
+    box.evaluate("box => box.scrollIntoView({block: 'center'})")
+    helpers.settle(page)
     box.click()
     page.get_by_role("option", name=option).click()
 
