@@ -218,7 +218,7 @@ def new_page(
             context = _new_context(browser, server, language, **options)
             own_contexts.append(context)
             page = context.new_page()
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.emulate_media(media="screen", color_scheme=theme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
         watch = Watch(page, urlsplit(server.url).netloc)
         page.watch = watch  # type: ignore[attr-defined]
