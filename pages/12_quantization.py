@@ -208,7 +208,8 @@ def speed() -> None:
 def choose_rounding(live: bool) -> tuple[str, str, int]:
     """Format, who shares a scale, how large one input is made."""
     formats = {name: name for name in rounding.FORMATS}
-    grid = chapter.choose("format", tr("格式", "Format"), formats, start="int4")
+    label = tr("格式", "Format")
+    grid = chapter.choose("format", label, formats, start="int4", advanced=chapter.large)
     label = tr("一个缩放系数管", "One scale per")
     names = rounding.granularity_names()
     granularity = chapter.choose("sharing", label, names, start="tensor")

@@ -105,7 +105,7 @@ def decode_gains(
             "批里的请求数；线到 KV 放不下为止",
             "requests in the batch; a line ends where KV is full",
         ),
-        pictures.keyed(tr("解码步快几倍", "decode step, times as fast"), shown),
+        pictures.keyed(tr("解码步快几倍", "times as fast"), shown),
         log_x=True,
         name_ends=False,
         large=large,

@@ -51,7 +51,7 @@ def granularity_names() -> dict[str, str]:
     return {
         "tensor": tr("矩阵", "matrix"),
         "channel": tr("通道", "channel"),
-        "group": tr(f"{GROUP_SIZE} 个", f"{GROUP_SIZE} weights"),
+        "group": tr(f"{GROUP_SIZE} 个", "group"),
     }
 
 

@@ -1,6 +1,6 @@
 """Pages under AppTest: the whole script runs, without a browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -36,7 +36,7 @@ def open_page() -> OpenPage:
 
 
 @pytest.fixture
-def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few requests and short answers only, for tests that draw a page in very many states."""
     whole = runs.run
 
@@ -46,6 +46,11 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(runs, "run", run)
     monkeypatch.setattr(runs, "summary", cache(lambda setup: metrics.summarize(run(setup))))
+    yield
+    monkeypatch.undo()
+    for kept in vars(runs).values():  # what was made of short runs is not for other tests
+        if hasattr(kept, "cache_clear"):
+            kept.cache_clear()
 
 
 def shortened(request: Request) -> Request:
