@@ -590,13 +590,15 @@ def test_the_real_trace_runs(new_page):
     helpers.visit(page, "/simulator", part="trace")
     before = values(page)
     upload(page, file.read_bytes(), file.name)
-    expect(page.locator(RESULT)).to_contain_text("from the earliest on: 19,366")  # all of them
+    all_of_them = "from the earliest on: 19,366"
+    expect(page.locator(RESULT)).to_contain_text(all_of_them, timeout=helpers.WAIT_MS)
     helpers.settle(page)
     numbers = values(page)
     assert numbers != before
     assert helpers.faults(page) == []
     choose_language(page, "中文")
-    expect(page.locator(RESULT)).to_contain_text("取最早的 19,366 个请求")
+    all_of_them = "取最早的 19,366 个请求"
+    expect(page.locator(RESULT)).to_contain_text(all_of_them, timeout=helpers.WAIT_MS)
     helpers.settle(page)
     assert values(page) == numbers
     assert helpers.faults(page) == []
