@@ -224,7 +224,7 @@ def hook() -> None:
         hit=count(second.hit_tokens),
         size=BLOCK_SIZE,
     )
-    chapter.prove("cached")
+    chapter.prove("reused")
 
 
 @chapter.act("chain", tr("哈希链", "Hash chain"))
