@@ -35,6 +35,7 @@ MODULES = (  # in the order they are joined in; the painters come before the las
     "decode.js",
     "shared_clock.js",
     "patterns.js",
+    "cells.js",
     "stops.js",
     "look.js",
     "strip.js",

@@ -173,7 +173,3 @@ test("pointing at a column tells its numbers, and dragging runs through the step
   assert.equal(tape.positionAt(layout, frames, moment, layout.left), 0);
   assert.equal(tape.positionAt(layout, frames, moment, layout.right + 50), 11);
 });
-
-test("small shares are not called nothing", () => {
-  assert.deepEqual([0, 0.0001, 0.2, 1].map(tape.percent), ["0%", "<1%", "20%", "100%"]);
-});

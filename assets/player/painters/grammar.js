@@ -3,15 +3,13 @@
 //
 // A moment is one more token; the state shown is the one before it, and the way it takes stands first.
 
+import { CELL_AIR, CELL_GAP, cut, flow, paintCell, paintName, paintOtherwise, percent } from "../cells.js";
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
-import { paintLabel, paintSpan } from "../patterns.js";
 
 const [DRAWN, JUMPED, BREAKS, ASTRAY] = [0, 1, 2, 3]; // fates
 
 const LINES = 2; // of text, and of ways
-const GAP = 3; // px between two cells
-const AIR = 6; // px left and right of a token in its cell
 const LARGEST_COLUMN = 9; // times the size of text
 const LARGEST_BARS = 4.6; // times the size of text, the height of one row of bars
 const LEAST_BARS = 10;
@@ -69,8 +67,8 @@ export function layout(frames, { width, room, size, widthOf }) {
   const place = (lines) => {
     const text = 2;
     const air = Math.round(size * (lines > 1 ? 0.9 : 0.4));
-    const automaton = text + lines * (cell + GAP) + air;
-    const bars = automaton + lines * (cell + GAP) + air;
+    const automaton = text + lines * (cell + CELL_GAP) + air;
+    const bars = automaton + lines * (cell + CELL_GAP) + air;
     return { lines, text, automaton, bars, rowHeight: Math.floor((room - bars - label) / 2) };
   };
   const roomy = place(LINES);
@@ -79,19 +77,6 @@ export function layout(frames, { width, room, size, widthOf }) {
   const height = tight.bars + 2 * rowHeight + label;
   const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
   return { ...tight, width, height, left, right, size, cell, label, rowHeight, rows, widthOf, scrub: { from: left, span: right - left } };
-}
-
-// Which text stands in which line, and where: [{ line, x, width }].
-export function flow(texts, width, widthOf, gap = GAP) {
-  let line = 0;
-  let x = 0;
-  return texts.map((text) => {
-    const needed = Math.min(widthOf(text) + 2 * AIR, width);
-    if (x > 0 && x + needed > width) [line, x] = [line + 1, 0];
-    const place = { line, x, width: needed };
-    x += needed + gap;
-    return place;
-  });
 }
 
 export function positionAt({ left, right }, frames, moment, x) {
@@ -113,11 +98,6 @@ export function spotAt(place, frames, { step }, x, y) {
 function inWords({ words, masked }, { text, free, used, allowed }) {
   const after = masked ? ` → ${allowed ? percent(used) : words.forbidden}` : "";
   return `${text || words.others}: ${percent(free)}${after}`;
-}
-
-export function percent(share) {
-  if (share > 0 && share < 0.005) return "<1%";
-  return `${Math.round(share * 100)}%`;
 }
 
 // --- as a table ----------------------------------------------------------------------------------------------------
@@ -143,13 +123,6 @@ export function paint(c, frames, { step }, place, look) {
   paintBars(c, frames, step, place, look);
 }
 
-function paintName(c, name, middle, place, look) {
-  c.textAlign = "right";
-  c.font = look.font;
-  c.fillStyle = look.muted;
-  c.fillText(name, place.left - 10, middle, place.left - 10);
-}
-
 function paintText(c, frames, step, place, look) {
   const count = frames.numGiven + step + 1;
   const last = place.rows[count - 1].line;
@@ -158,7 +131,7 @@ function paintText(c, frames, step, place, look) {
   frames.tokens.slice(0, count).forEach((token, at) => {
     const { line, x, width } = place.rows[at];
     if (line < first) return;
-    const box = { x: place.left + x, y: place.text + (line - first) * (place.cell + GAP), width, height: place.cell };
+    const box = { x: place.left + x, y: place.text + (line - first) * (place.cell + CELL_GAP), width, height: place.cell };
     paintCell(c, token.text, look.states[token.state], box, look);
     if (at < count - 1) return;
     c.fillStyle = look.accent;
@@ -166,27 +139,21 @@ function paintText(c, frames, step, place, look) {
   });
 }
 
-function paintCell(c, text, state, { x, y, width, height }, look) {
-  paintSpan(c, state, x, y, width, height, [4, 4], look);
-  const shown = cut(text, width - 2 * AIR + 2, look.widthOf);
-  paintLabel(c, shown, look.font, state, x + (width - look.widthOf(shown)) / 2, y + height / 2 + 0.5, look);
-}
-
 // The state in a rounded box, then a chip for each way on; the one taken is filled.
 function paintState(c, frames, step, place, look) {
   paintName(c, frames.words.row_state, place.automaton + place.cell / 2, place, look);
   const name = stateName(frames, step);
-  const width = look.widthOfBold(name) + 2 * AIR + 8;
+  const width = look.widthOfBold(name) + 2 * CELL_AIR + 8;
   const isBroken = frames.moments[step].state < 0;
   paintChip(c, name, { x: place.left, y: place.automaton, width, height: place.cell }, { bold: true, round: true, dashed: isBroken }, look);
   const chips = chipsAt(frames, step);
   const start = width + 12;
-  const rows = flow(chips.map(({ text }) => text), place.right - place.left - start, look.widthOf, GAP + 3);
+  const rows = flow(chips.map(({ text }) => text), place.right - place.left - start, look.widthOf, CELL_GAP + 3);
   chips.forEach(({ text, taken }, at) => {
     const { line, x, width: wide } = rows[at];
     if (line >= place.lines) return;
-    const box = { x: place.left + start + x, y: place.automaton + line * (place.cell + GAP), width: wide, height: place.cell };
-    paintChip(c, cut(text, wide - 2 * AIR + 2, look.widthOf), box, { taken }, look);
+    const box = { x: place.left + start + x, y: place.automaton + line * (place.cell + CELL_GAP), width: wide, height: place.cell };
+    paintChip(c, cut(text, wide - 2 * CELL_AIR + 2, look.widthOf), box, { taken }, look);
   });
 }
 
@@ -202,15 +169,6 @@ function paintChip(c, text, { x, y, width, height }, { bold, round, dashed, take
   c.font = bold || taken ? look.bold : look.font;
   c.fillStyle = bold || taken ? look.text : look.muted;
   c.fillText(text, x + width / 2, y + height / 2 + 0.5, width - 4);
-}
-
-// A text that does not fit ends in an ellipsis.
-function cut(text, room, widthOf) {
-  if (widthOf(text) <= room) return text;
-  const letters = [...text];
-  let end = letters.length - 1;
-  while (end > 1 && widthOf(`${letters.slice(0, end).join("")}…`) > room) end--;
-  return `${letters.slice(0, end).join("")}…`;
 }
 
 const columnWidth = ({ left, right, size }, bars) => Math.min((right - left) / Math.max(bars.length, 1), LARGEST_COLUMN * size);
@@ -253,13 +211,6 @@ function paintRow(c, bars, valueOf, { bottom, column, masks }, { words }, place,
     c.fillStyle = value ? look.text : look.muted;
     c.fillText(percent(value), x + width / 2, bottom - value * most - place.size * 0.62);
   });
-}
-
-function paintOtherwise(c, text, bottom, place, look) {
-  c.textAlign = "left";
-  c.font = look.font;
-  c.fillStyle = look.muted;
-  c.fillText(text, place.left + 4, bottom - place.size * 0.7);
 }
 
 function paintColumnName(c, bar, at, column, { token }, frames, place, look) {

@@ -3,6 +3,7 @@
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
+import { cut } from "../cells.js";
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
 import { paintLabel, paintSpan } from "../patterns.js";
@@ -242,15 +243,6 @@ function paintRing(c, ring, { x, y, width, height }, look) {
   c.beginPath();
   c.roundRect(x + 0.5, y + 0.5, width - 1, height - 1, 4);
   c.stroke();
-}
-
-// A text that does not fit ends in an ellipsis.
-function cut(text, room, widthOf) {
-  if (widthOf(text) <= room) return text;
-  const letters = [...text];
-  let end = letters.length - 1;
-  while (end > 1 && widthOf(`${letters.slice(0, end).join("")}…`) > room) end--;
-  return `${letters.slice(0, end).join("")}…`;
 }
 
 // A token among others stands on a line of its own, so that one sees where it ends.

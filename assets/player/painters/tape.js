@@ -3,9 +3,10 @@
 //
 // A moment is [round, phase, place]; what the picture shows follows from these three.
 
+import { CELL_AIR, CELL_GAP, cut, flow, paintCell, paintName, paintOtherwise, percent } from "../cells.js";
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
-import { paintLabel, paintSpan } from "../patterns.js";
+import { paintSpan } from "../patterns.js";
 
 const PROPOSE = 0; // `place` is the newest proposal
 const VERIFY = 1;
@@ -20,8 +21,6 @@ const FORMS = [ // lines of text, rows of bars, least height of a bar: the first
   { lines: 0, numRows: 3, least: 12 },
   { lines: 0, numRows: 2, least: 4 },
 ];
-const GAP = 3; // px between two cells
-const AIR = 6; // px left and right of a token in its cell
 const LARGEST_COLUMN = 8; // times the size of text
 const LARGEST_BARS = 84; // px, the height of one row of bars
 const DASHES = [4, 3];
@@ -103,7 +102,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const number = Math.round(size * 1.3); // the number above a bar
   const places = FORMS.map(({ lines, numRows, least }) => {
     const text = 2;
-    const proposals = text + lines * (cell + GAP) + letters + (lines ? 4 : 0);
+    const proposals = text + lines * (cell + CELL_GAP) + letters + (lines ? 4 : 0);
     const bars = proposals + cell + Math.round(size * (lines ? 1.1 : 0.5));
     const fits = Math.floor((room - bars - label) / numRows);
     return { lines, numRows, text, proposals, bars, fits, least: number + least };
@@ -111,22 +110,9 @@ export function layout(frames, { width, room, size, widthOf }) {
   const form = places.find(({ fits, least }) => fits >= least) ?? places.at(-1);
   const rowHeight = Math.min(Math.max(form.fits, form.least), number + LARGEST_BARS);
   const height = form.bars + form.numRows * rowHeight + label;
-  const rows = flow(frames.tokens, right - left, widthOf);
+  const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
   const scrub = { from: left, span: right - left };
   return { ...form, width, height, left, right, size, cell, letters, label, rowHeight, rows, scrub };
-}
-
-// Which token stands in which line, and where: [{ line, x, width }].
-export function flow(tokens, width, widthOf) {
-  let line = 0;
-  let x = 0;
-  return tokens.map(({ text }) => {
-    const needed = Math.min(widthOf(text) + 2 * AIR, width);
-    if (x > 0 && x + needed > width) [line, x] = [line + 1, 0];
-    const place = { line, x, width: needed };
-    x += needed + GAP;
-    return place;
-  });
 }
 
 export function positionAt({ left, right }, frames, moment, x) {
@@ -155,11 +141,6 @@ function inWords({ words }, bar, { knowsP, hasQ, showsResidual }) {
   return parts.join(" · ");
 }
 
-export function percent(share) {
-  if (share > 0 && share < 0.005) return "<1%";
-  return `${Math.round(share * 100)}%`;
-}
-
 // --- as a table ----------------------------------------------------------------------------------------------------
 
 export function columns({ words }) {
@@ -185,13 +166,6 @@ export function paint(c, frames, { step }, place, look) {
   paintBars(c, frames, step, place, look);
 }
 
-function paintName(c, name, middle, place, look) {
-  c.textAlign = "right";
-  c.font = look.font;
-  c.fillStyle = look.muted;
-  c.fillText(name, place.left - 10, middle, place.left - 10);
-}
-
 function paintText(c, frames, step, place, look) {
   const { rounds, moments, tokens, words } = frames;
   if (!place.lines) return;
@@ -202,30 +176,24 @@ function paintText(c, frames, step, place, look) {
   tokens.slice(0, count).forEach((token, at) => {
     const { line, x, width } = place.rows[at];
     if (line < first) return;
-    const y = place.text + (line - first) * (place.cell + GAP);
+    const y = place.text + (line - first) * (place.cell + CELL_GAP);
     paintCell(c, token.text, look.states[token.state], { x: place.left + x, y, width, height: place.cell }, look);
   });
-}
-
-function paintCell(c, text, state, { x, y, width, height }, look) {
-  paintSpan(c, state, x, y, width, height, [4, 4], look);
-  const shown = cut(text, width - 2 * AIR + 2, look.widthOf);
-  paintLabel(c, shown, look.font, state, x + (width - look.widthOf(shown)) / 2, y + height / 2 + 0.5, look);
 }
 
 function paintProposals(c, frames, step, place, look) {
   const cellsNow = proposalsAt(frames, step);
   const [index, phase] = frames.moments[step];
   const most = frames.rounds[index].proposed.length + 1; // with the token that follows
-  const share = (place.right - place.left) / most - 2 * GAP;
+  const share = (place.right - place.left) / most - 2 * CELL_GAP;
   paintName(c, frames.words.row_draft, place.proposals + place.cell / 2, place, look);
   let x = place.left;
   cellsNow.forEach((cell) => {
-    const width = Math.min(Math.max(look.widthOf(cell.text) + 2 * AIR + 10, place.size * 2.6), share);
+    const width = Math.min(Math.max(look.widthOf(cell.text) + 2 * CELL_AIR + 10, place.size * 2.6), share);
     const box = { x, y: place.proposals, width, height: place.cell };
     paintLetter(c, cell, box, frames, place, look);
     paintProposal(c, cell, box, look);
-    x += width + 2 * GAP;
+    x += width + 2 * CELL_GAP;
   });
   if (phase === VERIFY) paintPass(c, frames, place, x, look);
 }
@@ -241,7 +209,7 @@ function paintLetter(c, cell, box, frames, place, look) {
 
 function paintProposal(c, { text, fate, state, now }, box, look) {
   const { x, y, width, height } = box;
-  const shown = cut(text, width - 2 * AIR + 2, look.widthOf);
+  const shown = cut(text, width - 2 * CELL_AIR + 2, look.widthOf);
   const at = x + (width - look.widthOf(shown)) / 2;
   if (fate === "proposed" || fate === "ignored") {
     c.globalAlpha = fate === "ignored" ? 0.45 : 1;
@@ -287,21 +255,12 @@ function paintRejected(c, shown, at, state, { x, y, width, height }, look) {
 function paintPass(c, frames, place, end, look) {
   const y = place.proposals + place.cell + 4;
   c.fillStyle = look.accent;
-  c.fillRect(place.left, y, end - place.left - 2 * GAP, 3);
+  c.fillRect(place.left, y, end - place.left - 2 * CELL_GAP, 3);
   const said = frames.words.one_pass;
   if (end + look.widthOf(said) + 8 > place.right) return;
   c.textAlign = "left";
   c.font = look.bold;
   c.fillText(said, end + 4, place.proposals + place.cell / 2);
-}
-
-// A text that does not fit ends in an ellipsis.
-function cut(text, room, widthOf) {
-  if (widthOf(text) <= room) return text;
-  const letters = [...text];
-  let end = letters.length - 1;
-  while (end > 1 && widthOf(`${letters.slice(0, end).join("")}…`) > room) end--;
-  return `${letters.slice(0, end).join("")}…`;
 }
 
 const columnWidth = ({ left, right, size }, bars) => Math.min((right - left) / bars.length, LARGEST_COLUMN * size);
@@ -340,13 +299,6 @@ function paintRow(c, bars, valueOf, high, { state, bottom, column }, place, look
     c.fillStyle = value ? look.text : look.muted;
     c.fillText(percent(value), x + column * 0.32, bottom - height - place.size * 0.62);
   });
-}
-
-function paintOtherwise(c, text, bottom, place, look) {
-  c.textAlign = "left";
-  c.font = look.font;
-  c.fillStyle = look.muted;
-  c.fillText(text, place.left + 4, bottom - place.size * 0.7);
 }
 
 function paintColumnName(c, bar, at, column, { proposed, drawn }, frames, place, look) {
