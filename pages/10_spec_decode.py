@@ -251,7 +251,7 @@ def load() -> None:
     cost = choose_cost(advanced=True)
     gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
     fitting = min(sizes.Division(MODEL, gpu).num_requests(context), LARGEST_BATCH)
-    batches = [each for each in BATCHES if each <= fitting]
+    batches = speculation.up_to(fitting, BATCHES)
     batch = min(batch, batches[-1])
     here = UnderLoad(Roofline(MODEL, gpu), context, num_proposed, cost)
     turns = here.first_batch_that_loses(a, fitting)

@@ -204,7 +204,7 @@ def price() -> None:
     chapter.leaves_out("price_leaves_out", model=clock.model.name, gpu=clock.gpu.name)
     chapter.say(
         "price_result",
-        most=microseconds(free.step_seconds(batch) / batch),
+        most=microseconds(hidden.longest_hidden_seconds(batch)),
         step=seconds(free.step_seconds(batch)),
         batch=batch,
         lookups=count(grammar.read(SCHEMA).masks.num_lookups),

@@ -26,9 +26,16 @@ class MaskWork:
     overlaps: bool
 
     def step_seconds(self, batch: int) -> float:
-        computing = float(self.clock.step_time(Load.decode(batch, batch * self.context)).seconds)
+        computing = self._computing_seconds(batch)
         masking = batch * self.mask_seconds
         return max(computing, masking) if self.overlaps else computing + masking
+
+    def longest_hidden_seconds(self, batch: int) -> float:
+        """How long a mask may take if all of a step's are to be made while the GPU computes."""
+        return self._computing_seconds(batch) / batch
+
+    def _computing_seconds(self, batch: int) -> float:
+        return float(self.clock.step_time(Load.decode(batch, batch * self.context)).seconds)
 
     def tokens_per_second(self, batch: int) -> float:
         return batch / self.step_seconds(batch)

@@ -272,6 +272,11 @@ def by_text(shares: Mapping[str, float], large: bool = False) -> go.Figure:
 # -- under load -----------------------------------------------------------------------------
 
 
+def up_to(most: int, values: Sequence[int]) -> list[int]:
+    """Those of the values that are not above the most there may be."""
+    return [value for value in values if value <= most]
+
+
 def speedup_over_batch(
     load: UnderLoad, a: float, batch: int, batches: Sequence[int], large: bool = False
 ) -> go.Figure:
