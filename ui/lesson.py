@@ -615,6 +615,8 @@ class Chapter:
     def _onward(self, current: Act) -> None:
         at = self.acts.index(current)
         before, after = chapters.neighbours(self.here.stem)
+        if at + 1 == len(self.acts) and after:
+            st.markdown(self.text.filled("onward"))
         with st.container(horizontal=True, horizontal_alignment="distribute", key="onward"):
             if at > 0:
                 frame.link(self.here, "← " + self.acts[at - 1].name, part=self.acts[at - 1].code)

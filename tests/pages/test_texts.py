@@ -70,7 +70,7 @@ def test_every_section_is_used_by_its_page(chapter, language):
     source = chapter.source
     if chapter == HOME:
         source += (ROOT / "ui" / "home.py").read_text(encoding="utf-8")
-    by_frame = {"teaser"} | ({"flags"} if "chapter.flags()" in source else set())
+    by_frame = {"teaser", "onward"} | ({"flags"} if "chapter.flags()" in source else set())
     by_page = {name for name in sections(chapter, language) if f'"{name}"' in source}
     assert set(sections(chapter, language)) - by_page - by_frame == set()
 
