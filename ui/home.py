@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import chapters, frame, progress, progress_view, prose, state
+from ui import chapters, frame, glossary, progress, progress_view, prose, state
 from ui import language as languages
 from ui.language import tr
 
@@ -25,6 +25,7 @@ def show(script: str) -> None:
         with promises:
             _section(text, "able")
             _section(text, "trust")
+    glossary.mount()
     progress.mount()
     state.write()
 
