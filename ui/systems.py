@@ -523,7 +523,7 @@ def layers_figure(project: str, large: bool = False) -> go.Figure:
         figure.add_trace(
             go.Scatter(
                 x=[number],
-                y=[(first + end) / 2],
+                y=[first],  # its name stands in its uppermost layer
                 mode="markers+text",
                 marker={"size": 60, "opacity": 0, "symbol": "square"},
                 text=[f"<b>{name}</b>" if is_here else name],
