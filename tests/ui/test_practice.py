@@ -12,6 +12,7 @@ from ui.answers import Mark, Sheet
 ITEMS = bank.all_items()
 SINGLES = [item for item in ITEMS.values() if item.kind == "single"]
 FOUR = [item for item in SINGLES if len(item.options) == 4]
+ONE_IS_RIGHT = [item for item in ITEMS.values() if item.kind in ("single", "curve")]
 
 
 @pytest.fixture
@@ -43,13 +44,18 @@ def test_right_answers_stand_evenly_at_every_place():
     assert max(over_seeds.values()) < 1.1 * min(over_seeds.values())
 
 
-def test_the_right_answer_is_not_always_the_longest():
-    for language in ("zh", "en"):
-        longest = sum(
-            max(item.options, key=lambda option: len(getattr(option.text, language))).right
-            for item in SINGLES
-        )
-        assert longest < 0.7 * len(SINGLES)  # three or four options: by chance it is 0.3
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("pick", [max, min], ids=["longest", "shortest"])
+def test_who_chooses_by_length_is_right_about_as_often_as_by_chance(pick, language):
+    def lengths(item):
+        return [len(bank.plain(getattr(option.text, language))) for option in item.options]
+
+    share = 0.0  # of questions answered rightly; among options of one length the lot decides
+    for item in ONE_IS_RIGHT:
+        of_options = lengths(item)
+        chosen = pick(of_options)
+        share += (of_options[right(item)] == chosen) / of_options.count(chosen) / len(ONE_IS_RIGHT)
+    assert 0.1 < share < 0.35  # three or four options: by chance it is 0.27
 
 
 # -- the order of a round ----------------------------------------------------------------------
