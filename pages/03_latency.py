@@ -120,10 +120,10 @@ def load() -> None:
     chapter.cards(
         [
             Card(tr("TTFT 均值", "TTFT, mean"), seconds(here.ttft.mean)),
-            Card(tr("其中排队", "of it queueing"), percent(here.queue_share)),
+            Card(tr("其中排队", "Of it queueing"), percent(here.queue_share)),
             Card("TTFT p50", seconds(here.ttft.p50)),
             Card("TTFT p99", seconds(here.ttft.p99)),
-            Card(tr("平均在跑", "running, mean"), significant(here.mean_running), f"≤ {SLOTS}"),
+            Card(tr("平均在跑", "Running, mean"), significant(here.mean_running), f"≤ {SLOTS}"),
         ]
     )
     chapter.draw(

@@ -205,7 +205,7 @@ def dynamic() -> None:
     chapter.say("dynamic")
     label = tr("最多等多久", "Wait at most")
     window = chapter.pick("window", label, WINDOWS, start=0.5, unit="s")
-    rate = chapter.slide("rate", tr("每秒到达", "Arrivals per second"), 2, 40, start=12)
+    rate = chapter.slide("rate", tr("每秒到达", "Arrivals per s"), 2, 40, start=12)
     requests = workload.on_ticks(
         workload.Workload(
             12,

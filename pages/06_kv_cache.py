@@ -293,7 +293,7 @@ def grow() -> None:
 @chapter.act("idle", tr("90% 是怎么回事", "Why 90%"))
 def idle() -> None:
     chapter.say("idle", model=MEASURED.model.name, gpu=SMALL_GPU.name)
-    label = tr("每秒到达的请求", "Requests per second")
+    label = tr("每秒到达的请求", "Arrivals per s")
     rate = chapter.pick("rate", label, RATES, start=2, live=True)
     label = tr("回答有多长", "Length of answers")
     output = int(chapter.pick("output", label, ANSWERS, start=200, unit=TOKENS, live=True))

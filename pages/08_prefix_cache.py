@@ -148,8 +148,8 @@ def hook() -> None:
     now, run = runs.summary(shown), runs.run(shown)
 
     metrics = {
-        "ttft": tr("TTFT（均值）", "TTFT (mean)"),
-        "itl": tr("ITL（均值）", "ITL (mean)"),
+        "ttft": tr("TTFT（均值）", "TTFT, mean"),
+        "itl": tr("ITL（均值）", "ITL, mean"),
         "whole": tr("整个回答的用时", "Time of a whole answer"),
     }
     truth = {
@@ -471,7 +471,7 @@ def behind_a_router() -> None:
     chapter.cards(
         [
             Card(tr("命中率", "Hit rate"), percent(now.hit_rate)),
-            Card(tr("TTFT（均值）", "TTFT (mean)"), seconds(now.ttft.mean)),
+            Card(tr("TTFT（均值）", "TTFT, mean"), seconds(now.ttft.mean)),
             Card("TTFT p99", seconds(now.ttft.percentile(99))),
             Card(tr("最忙的副本", "Busiest replica"), fleet_pictures.times_the_mean(now.imbalance)),
         ]

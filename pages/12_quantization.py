@@ -329,7 +329,7 @@ def text() -> None:
 def load() -> None:
     chapter.say("load", prompt=LOAD_PROMPT, output=LOAD_OUTPUT, gpu=GPU, model=MODEL)
     weights, kv = choose_weights("int4"), choose_kv()
-    label = tr("每秒到达的请求", "Requests per second")
+    label = tr("每秒到达的请求", "Arrivals per s")
     rate = chapter.pick("rate", label, RATES, start=12, live=True)
     requests = runs.requests(
         workload.Workload(
