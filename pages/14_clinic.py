@@ -82,7 +82,7 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
         "panel",
         alt=tr(
             "同一时间轴上：每个请求的 TTFT、ITL 的 p50 与 p99、KV 使用率、运行与排队数；虚线是目标",
-            "On one time axis: TTFT of each request, p50 and p99 of ITL, KV use, running and "
+            "On one time axis: TTFT of each request, p50 and p99 of ITL, KV usage, running and "
             "waiting; targets dashed",
         ),
     )

@@ -103,7 +103,7 @@ def reading(number: int, panel: Panel, slo: Slo) -> str:
     if number == 2:
         return tr(
             f"KV 使用率最高 {share(seen.kv)}，抢占 {count(panel.num_preemptions)} 次。",
-            f"KV use peaks at {share(seen.kv)}; preemptions: {count(panel.num_preemptions)}.",
+            f"KV usage peaks at {share(seen.kv)}; preemptions: {count(panel.num_preemptions)}.",
         )
     return tr(
         f"带宽用了 {share(seen.bandwidth)}，算力用了 {share(seen.compute)}，"
@@ -219,7 +219,7 @@ def panel(
     rows: list[tuple[str, str, list[Series], float | None]] = [
         (tr("每个请求的 TTFT", "TTFT of each request"), "s", [ttft], None),
         (pictures.keyed("ITL", [p50, p99]), "ms", [p50, p99], None),
-        (tr("KV 使用率", "KV use"), "%", [kv], 108),
+        (tr("KV 使用率", "KV usage"), "%", [kv], 108),
         (
             pictures.keyed(tr("请求数", "requests"), [running, waiting]),
             "",

@@ -111,7 +111,7 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
 
 
 def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
-    """Running, waiting and KV use over time, on one axis; a run that is kept as A dotted."""
+    """Running, waiting and KV usage over time, on one axis; a run that is kept as A dotted."""
     running, waiting, kv = _load_curves(run)
     ghosts = [_ghost(one) for one in _load_curves(kept)] if kept is not None else []
     title = keyed(tr("请求数", "requests"), [running, waiting])
@@ -121,7 +121,9 @@ def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
             [*ghosts[:2], running, waiting],
             names_in_title=True,
         ),
-        Panel(tr("KV 使用率", "KV use"), [*ghosts[2:], kv], unit="%", top=105, names_in_title=True),
+        Panel(
+            tr("KV 使用率", "KV usage"), [*ghosts[2:], kv], unit="%", top=105, names_in_title=True
+        ),
     ]
     figure = charts.stacked_time_series(panels, _time_title(), large=large, height=300)
     for trace in figure.data:
