@@ -5,22 +5,19 @@ knob of the server, finds how much load it bears and for whom, sees that a bench
 what it measures, and brings real traffic.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from sim import metrics, scheduler, specs, workload
-from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Clock, Eager, Roofline, SimpleClock
-from sim.engine import Setup, Speculation, Users
+from sim import metrics, scheduler, specs, sweep, workload
+from sim.cost import Roofline
+from sim.engine import Setup, Users
 from sim.kv import Paged
-from sim.sweep import knee
-from ui import compare, curves, lesson, notes, pictures, predict, runs, traces
+from sim.server import Server
+from ui import curves, lesson, notes, pictures, predict, run_cards, runs, traces
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant
+from ui.server_knobs import choose_server, whose_rules, whose_times
+from ui.traffic_knobs import RATES, Traffic, choose_rate, choose_traffic, choose_users
 
-LIMITS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-RATES = (0.5, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 30, 40)
-PROMPTS = (50, 100, 200, 500, 1000, 2000, 4000, 8000)
-OUTPUTS = (1, 10, 50, 100, 200, 400, 600, 800, 1200)
-BURST_SIZE = 20
 FRONTIER = (4, 8, 16, 32, 64)
 LOW, HIGH = 8, 64  # the two limits that the reader compares
 HOOK_RATE = 10
@@ -39,28 +36,6 @@ STAND_IN = workload.Workload(
     workload.LognormalLength(211, 601),
 ).requests()
 
-TRAFFIC = tr("流量", "Traffic")  # a group of settings that is no other chapter's
-VARIATIONS = (0.2, 0.5, 1, 2, 4, 8, 13)  # of the gaps between arrivals
-GIANTS = (0, 8_000, 16_000, 32_000, 64_000, 100_000)
-USERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-THINKING = (0, 1, 2, 5, 10, 30)
-PREFIXES = (0, 100, 200, 500, 1000, 2000, 4000)
-PREFIX_GROUPS = (1, 2, 4, 8, 16, 64)
-PREFILLS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-DECODES = (5, 10, 20, 30, 50, 100)
-BUDGETS = (256, 512, 1024, 2048, 4096, 8192, 16_384)
-WHOLE_PROMPTS = 10_000_000  # the budget without chunks: vLLM wants at least the model length
-SPEEDS = "speeds"  # in place of a GPU: two numbers
-KV_TOKENS = (4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)
-MEMORY_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-BLOCK_SIZES = (1, 8, 16, 32, 64, 128)
-REACHED = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)  # shares of the data sheet
-FIXED_SECONDS = (0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01)
-KERNELS = (5, 8, 10, 12, 15, 20, 30, 40)  # of a layer
-LAUNCHES = (2, 5, 10, 15, 20, 30, 50)  # microseconds for a kernel
-PROPOSALS = (1, 2, 3, 4, 6, 8)
-ACCEPTANCES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-DRAFT_COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 TTFT_LIMITS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 TPOT_LIMITS = (0.012, 0.015, 0.02, 0.025, 0.03, 0.05, 0.1)
 PRESETS: dict[str, dict[str, object]] = {
@@ -80,7 +55,8 @@ PRESETS: dict[str, dict[str, object]] = {
 }
 QUEUEING = 0.5  # of the mean TTFT: from here on the queue is said to grow
 LOOP_OUTPUTS = (50, 100, 200, 400, 800, 1200)
-LOOP_PROMPT, LOOP_SPREAD, LOOP_REQUESTS, LOOP_SEQS = 2000, 4, 240, 64
+LOOP_TRAFFIC = Traffic(240, prompt_tokens=2000, output_tokens=LOOP_OUTPUTS[0], spread=4)
+LOOP_SEQS = 64
 
 chapter = lesson.open(__file__)
 
@@ -88,13 +64,10 @@ chapter = lesson.open(__file__)
 @chapter.act("hook", tr("批多大", "Batch size"))
 def hook() -> None:
     chapter.say("hook", rate=HOOK_RATE, model=HOOK_CLOCK.model.name, low=LOW)
-    limits = {str(limit): str(limit) for limit in FRONTIER}
-    seqs = int(chapter.choose("limit", tr("批的上限", "Batch limit"), limits, start=str(LOW)))
-    setups = {
-        limit: Setup(HOOK_REQUESTS, scheduler.Chunked(limit), HOOK_MEMORY, HOOK_CLOCK)
-        for limit in FRONTIER
-    }
-    points = {limit: runs.summary(setup) for limit, setup in setups.items()}
+    seqs = int(chapter.choose("limit", tr("批的上限", "Batch limit"), FRONTIER, start=str(LOW)))
+    server = Server(scheduler.Chunked(seqs), HOOK_MEMORY, HOOK_CLOCK)
+    setup = server.serving(HOOK_REQUESTS)
+    points = runs.summaries(sweep.setups(setup, sweep.field("policy.max_num_seqs"), FRONTIER))
     here, low, high = points[seqs], points[LOW], points[HIGH]
 
     trends = {
@@ -123,9 +96,9 @@ def hook() -> None:
             throughput_64=count(high.output_tokens_per_second),
         ),
     )
-    draw_cards(setups[seqs])
-    draw_timeline(setups[seqs])
-    say_what_is_left_out("uncalibrated", "as_vllm")
+    chapter.cards(run_cards.of(setup))
+    draw_timeline(setup)
+    chapter.leaves_out("leaves_out", **trust(server))
     chapter.say(
         "hook_result",
         after=guess,
@@ -152,26 +125,13 @@ def hook() -> None:
     )
 
 
-class Server(NamedTuple):
-    """All of a setup but its traffic; which lines say how far to trust it."""
-
-    policy: scheduler.Policy
-    memory: Paged
-    clock: Clock
-    schedule: str
-    machine: str
-    memory_share: float | None  # of the GPU's memory; None where the pool is stated
-    speculation: Speculation | None = None
-
-    def serving(self, requests: tuple[Any, ...], users: Users | None = None) -> Setup:
-        return Setup(
-            requests,
-            self.policy,
-            self.memory,
-            self.clock,
-            users=users,
-            speculation=self.speculation,
-        )
+def choose_run() -> tuple[Setup, Server]:
+    """Every knob of the whole server, and of what is sent to it."""
+    users = choose_users(chapter)
+    rate = RATES[0] if users else choose_rate(chapter)
+    requests = choose_traffic(chapter).at(rate)
+    server = choose_server(chapter)
+    return server.serving(requests, users), server
 
 
 @chapter.act("explore", tr("整台服务器", "The whole server"))
@@ -201,7 +161,7 @@ def explore() -> None:
         say_rejected(setup)
     else:
         chapter.problem(chapter.words("nothing_served"))
-    chapter.take_along(setup, server.memory_share)
+    chapter.take_along(setup, server.memory_utilization)
     chapter.flags()
 
 
@@ -209,24 +169,23 @@ def explore() -> None:
 def curve() -> None:
     chapter.say("curve")
     chapter.front("rate", "seqs", "slo_ttft", "slo_tpot", live=["rate"])
-    server = choose_server()
-    rate = choose_rate()
-    at_rate = choose_requests(all_at_once=False)
+    server = choose_server(chapter)
+    rate = choose_rate(chapter)
+    traffic = choose_traffic(chapter, all_at_once=False)
     ttft_limit = chapter.pick(
         "slo_ttft", tr("TTFT 不超过", "TTFT at most"), TTFT_LIMITS, start=0.2, unit="s"
     )
     tpot_limit = chapter.pick(
         "slo_tpot", tr("TPOT 不超过", "TPOT at most"), TPOT_LIMITS, start=0.02, unit="s"
     )
-    setups = {load: server.serving(at_rate(load)) for load in RATES}
+    setups = server.serving_each(traffic.at_each(RATES))
     progress = chapter.progress(tr("每个到达率各跑一遍…", "One run per arrival rate…"))
     points = runs.sweep(setups, progress)
-    goods = {load: runs.goodput(setups[load], ttft_limit, tpot_limit) for load in RATES}
-    bend, good, here = knee(points), goods[rate], runs.summary(setups[rate])
+    goods = runs.goodputs(setups, ttft_limit, tpot_limit)
+    bend, good, here = sweep.knee(points), goods[rate], runs.summary(setups[rate])
     if not here.num_served:
         chapter.problem(chapter.words("nothing_served"))
         return
-    best = max(RATES, key=lambda load: goods[load].requests_per_second)
 
     chapter.cards(
         [
@@ -275,7 +234,7 @@ def curve() -> None:
     )
     chapter.leaves_out(
         "curve_leaves_out",
-        server=chapter.words("leaves_out", **trust(server.machine, server.schedule)),
+        server=chapter.words("leaves_out", **trust(server)),
         requests=count(len(setups[rate].requests)),
         last_arrival=seconds(setups[rate].requests[-1].arrival_seconds),
         duration=seconds(here.duration_seconds),
@@ -302,8 +261,9 @@ def curve() -> None:
         goodput=significant(good.requests_per_second),
         throughput=significant(here.requests_per_second),
     )
+    best = sweep.most_goodput(goods)
     say_how_goodput_ends(best, goods[best], goods[RATES[-1]], points[-1].summary)
-    chapter.take_along(setups[rate], server.memory_share)
+    chapter.take_along(setups[rate], server.memory_utilization)
 
 
 def say_how_goodput_ends(
@@ -335,22 +295,10 @@ def loops() -> None:
     rate = chapter.pick("loop_rate", label, (1, 2, 3, 4, 5, 6), start=4)
     label = tr("闭环：用户数", "Closed: users")
     users = Users(int(chapter.pick("loop_users", label, (4, 8, 16, 32, 64), start=32)))
-    server = Server(
-        scheduler.Chunked(LOOP_SEQS), HOOK_MEMORY, HOOK_CLOCK, "as_vllm", "uncalibrated", None
-    )
-    asked = {
-        length: runs.requests(
-            workload.Workload(
-                LOOP_REQUESTS,
-                workload.PoissonArrivals(rate),
-                workload.LognormalLength.with_spread(LOOP_PROMPT, LOOP_SPREAD),
-                workload.LognormalLength.with_spread(length, LOOP_SPREAD),
-            )
-        )
-        for length in LOOP_OUTPUTS
-    }
-    opened = {length: runs.summary(server.serving(asked[length])) for length in LOOP_OUTPUTS}
-    closed = {length: runs.summary(server.serving(asked[length], users)) for length in LOOP_OUTPUTS}
+    server = Server(scheduler.Chunked(LOOP_SEQS), HOOK_MEMORY, HOOK_CLOCK)
+    asked = LOOP_TRAFFIC.with_each_output(LOOP_OUTPUTS, rate)
+    opened = runs.summaries(server.serving_each(asked))
+    closed = runs.summaries(server.serving_each(asked, users))
 
     chapter.cards(
         [
@@ -387,7 +335,7 @@ def loops() -> None:
             "Median TTFT against output length: one line for the open, one for the closed loop",
         ),
     )
-    say_what_is_left_out(server.machine, server.schedule)
+    chapter.leaves_out("leaves_out", **trust(server))
     short, long = LOOP_OUTPUTS[0], LOOP_OUTPUTS[-1]
     chapter.say(
         "loops_result",
@@ -423,7 +371,7 @@ def trace() -> None:
     speed = chapter.pick(
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
     )
-    server = choose_server()
+    server = choose_server(chapter)
     with chapter.waiting(tr("正在读文件…", "Reading the file…")):
         read, problem = traces.read(uploaded)
     chapter.problem(problem, "trace_failed")
@@ -457,7 +405,7 @@ def trace() -> None:
     if read and read.num_skipped:
         chapter.say("trace_skipped", skipped=count(read.num_skipped))
     say_rejected(setup)
-    chapter.take_along(setup, server.memory_share)
+    chapter.take_along(setup, server.memory_utilization)
 
 
 @chapter.act("check", tr("自测", "Self-check"))
@@ -466,234 +414,19 @@ def check() -> None:
     chapter.quiz()
 
 
-# -- the knobs ----------------------------------------------------------------------------------
-
-
-def choose_run() -> tuple[Setup, Server]:
-    """Every knob of the whole server."""
-    loops = {"open": tr("开环", "open"), "closed": tr("闭环", "closed")}
-    loop = chapter.choose("loop", tr("请求从哪来", "Loop"), loops, start="open", group=TRAFFIC)
-    if loop == "closed":
-        num_users = chapter.pick("users", tr("用户数", "Users"), USERS, start=16, group=TRAFFIC)
-        label = tr("思考时间", "Think time")
-        thinks = chapter.pick("think", label, THINKING, start=0, unit="s", group=TRAFFIC)
-        users, rate = Users(int(num_users), thinks), RATES[0]
-    else:
-        users, rate = None, choose_rate()
-    requests = choose_requests()(rate)
-    server = choose_server()
-    return server.serving(requests, users), server
-
-
-def choose_rate() -> float:
-    label = tr("每秒到达", "Arrivals per s")
-    return chapter.pick("rate", label, RATES, start=8, group=TRAFFIC)
-
-
-def choose_requests(all_at_once: bool = True) -> Any:
-    """How many, how long, in what pattern: a function from the arrival rate to the requests."""
-    prompt = chapter.pick(
-        "prompt", tr("提示词均长", "Prompt tokens"), PROMPTS, start=500, group=TRAFFIC
-    )
-    output = chapter.pick(
-        "output", tr("输出均长", "Output tokens"), OUTPUTS, start=200, group=TRAFFIC
-    )
-    num_requests = chapter.slide(
-        "requests", tr("请求数", "Requests"), 1, 1000, start=240, group=TRAFFIC
-    )
-    label = tr("长度差异（p99 ÷ 均值）", "Length spread (p99 ÷ mean)")
-    spread = chapter.slide("spread", label, 1.0, 12.0, start=4.0, step=0.5, group=TRAFFIC)
-    names = {
-        "poisson": tr("泊松", "Poisson"),
-        "constant": tr("匀速", "constant"),
-        "gamma": tr("伽马", "gamma"),
-        "burst": tr("成批", "bursts"),
-    } | ({"once": tr("同时", "at once")} if all_at_once else {})
-    label = tr("到达方式", "Arrivals")
-    arrival = chapter.choose("arrival", label, names, start="poisson", group=TRAFFIC)
-    variation = 1.0
-    if arrival == "gamma":
-        label = tr("间隔的变异系数", "CV of the gaps")
-        variation = chapter.pick("cv", label, VARIATIONS, start=4, group=TRAFFIC)
-    label = tr("夹一个巨型提示词", "One giant prompt")
-    giant = chapter.pick("giant", label, GIANTS, start=0, group=TRAFFIC)
-    seed = chapter.number("seed", tr("随机种子", "Random seed"), 0, 9999, start=0, group=TRAFFIC)
-    tokens = chapter.pick(
-        "prefix", tr("共享前缀", "Shared prefix"), PREFIXES, start=0, group="08_prefix_cache"
-    )
-    prefix = None
-    if tokens:
-        label = tr("几种前缀", "Different prefixes")
-        groups = chapter.pick("groups", label, PREFIX_GROUPS, start=1, group="08_prefix_cache")
-        prefix = workload.SharedPrefix(int(tokens), int(groups))
-
-    def at_rate(rate: float) -> Any:
-        arrivals: dict[str, workload.Arrivals] = {
-            "poisson": workload.PoissonArrivals(rate),
-            "constant": workload.ConstantArrivals(rate),
-            "gamma": workload.GammaArrivals(rate, variation),
-            "burst": workload.BurstArrivals.at_rate(rate, BURST_SIZE),
-            "once": workload.BurstArrivals(num_requests),
-        }
-        requests = runs.requests(
-            workload.Workload(
-                num_requests,
-                arrivals[arrival],
-                workload.LognormalLength.with_spread(prompt, spread),
-                workload.LognormalLength.with_spread(output, spread),
-                prefix=prefix,
-                seed=seed,
-            )
-        )
-        return workload.with_giant(requests, int(giant)) if giant else requests
-
-    return at_rate
-
-
-def choose_server() -> Server:
-    """Policy, memory and machine.  A model that does not fit stops the run here."""
-    policy, schedule = choose_policy()
-    speculation = None if isinstance(policy, scheduler.Static) else choose_speculation()
-    group = "02_prefill_decode"
-    names = {name: name for name in specs.GPUS} | {SPEEDS: tr("直接给速度", "speeds, directly")}
-    gpu_name = chapter.choose("gpu", "GPU", names, start="A100 80G SXM", group=group)
-    if gpu_name == SPEEDS:
-        label = tr("预填充 token/s", "Prefill tokens/s")
-        prefill = chapter.pick("prefill", label, PREFILLS, start=10_000, group=group)
-        label = tr("解码每步毫秒", "Decode ms per step")
-        decode = chapter.pick("decode", label, DECODES, start=20, group=group)
-        label = tr("KV 池（token）", "KV pool (tokens)")
-        room = chapter.pick("pool", label, KV_TOKENS, start=64_000, group="06_kv_cache")
-        block_size, caching = choose_blocks()
-        memory = Paged.for_tokens(int(room), block_size, caching)
-        clock = SimpleClock.of_milliseconds(prefill, decode)
-        return Server(policy, memory, clock, schedule, "simple_clock", None, speculation)
-    names = {name: name for name in specs.MODELS}
-    name = chapter.choose("model", tr("模型", "Model"), names, start="Llama-3.1-8B", group=group)
-    efficiency = choose_efficiency()
-    label = tr("KV 与权重可用的显存", "Share of GPU memory")
-    share = chapter.pick("share", label, MEMORY_SHARES, start=0.9, group="06_kv_cache")
-    block_size, caching = choose_blocks()
-    formats = {code: code for code in specs.WEIGHT_FORMATS}
-    weights = chapter.choose(
-        "weights", tr("权重", "Weights"), formats, start="bf16", group="12_quantization"
-    )
-    formats = {"bf16": "bf16", "fp8": "fp8"}
-    kv = chapter.choose("kv", "KV", formats, start="bf16", group="12_quantization")
-    label = tr("张量并行", "Tensor parallel")
-    degree = chapter.pick(
-        "tp", label, specs.TENSOR_PARALLEL, start=1, unit="GPU", group="13_systems"
-    )
-    gpu, model = specs.GPUS[gpu_name], specs.MODELS[name].in_format(weights, kv)
-    roofline = Roofline(model, gpu, efficiency, tensor_parallel=int(degree))
-    memory = Paged.beside(
-        model,
-        gpu,
-        block_size,
-        caching,
-        tensor_parallel=int(degree),
-        memory_utilization=share,
-    )
-    launched = choose_launches(roofline)
-    machine = "calibrated" if roofline.calibrated else "uncalibrated"
-    if isinstance(launched, Eager):
-        machine = "eager"
-    return Server(policy, memory, launched, schedule, machine, share, speculation)
-
-
-def choose_policy() -> tuple[scheduler.Policy, str]:
-    """Who goes next (vLLM V1, or others for comparison), and which line says whose rules it has."""
-    label = tr("批的上限", "Batch limit")
-    seqs = int(chapter.pick("seqs", label, LIMITS, start=64, group="05_batching"))
-    names = {
-        "chunked": "vLLM V1",
-        "continuous": tr("连续", "continuous"),
-        "static": tr("静态", "static"),
-    }
-    label = tr("调度策略", "Scheduling policy")
-    code = chapter.choose("policy", label, names, start="chunked", group="05_batching")
-    if code == "continuous":
-        return scheduler.Continuous(seqs), "as_defined"
-    if code == "static":
-        return scheduler.Static(seqs), "as_defined"
-    group = "09_chunked_prefill"
-    chunks = chapter.toggle("chunks", tr("分块预填充", "Chunked prefill"), start=True, group=group)
-    if not chunks:
-        return scheduler.Chunked(seqs, WHOLE_PROMPTS, chunked_prefill=False), "as_vllm"
-    label = tr("每步 token 预算", "Token budget per step")
-    budget = int(chapter.pick("budget", label, BUDGETS, start=2048, group=group))
-    return scheduler.Chunked(seqs, budget), "as_vllm"
-
-
-def choose_speculation() -> Speculation | None:
-    """A draft model, by what it proposes, how often it is right and what it costs."""
-    group = "10_spec_decode"
-    label = tr("投机解码", "Speculative decoding")
-    if not chapter.toggle("spec", label, group=group):
-        return None
-    most = chapter.pick("spec_k", tr("每轮提议", "Proposals"), PROPOSALS, start=4, group=group)
-    label = tr("接受率", "Acceptance")
-    share = chapter.pick("spec_a", label, ACCEPTANCES, start=0.7, group=group)
-    label = tr("draft 一步的代价", "Cost of a draft step")
-    cost = chapter.pick("spec_cost", label, DRAFT_COSTS, start=0.1, group=group)
-    return Speculation(int(most), share, cost)
-
-
-def choose_launches(roofline: Roofline) -> Clock:
-    """A step as one graph, or launched kernel by kernel."""
-    group = "11_cuda_graph"
-    if chapter.toggle("graphs", tr("CUDA Graph", "CUDA graphs"), start=True, group=group):
-        return roofline
-    label = tr("每层 kernel", "Kernels per layer")
-    kernels = chapter.pick("kernels", label, KERNELS, start=KERNELS_PER_LAYER, group=group)
-    label = tr("启动一个 kernel", "Launch of a kernel")
-    launch = chapter.pick(
-        "launch", label, LAUNCHES, start=LAUNCH_MICROSECONDS, unit="µs", group=group
-    )
-    return Eager.of_microseconds(roofline, int(kernels), launch)
-
-
-def choose_blocks() -> tuple[int, bool]:
-    """Block size, and whether prefixes are cached."""
-    label = tr("块大小", "Block size")
-    size = chapter.pick(
-        "block", label, BLOCK_SIZES, start=16, unit=tr("token", "tokens"), group="07_fragmentation"
-    )
-    label = tr("前缀缓存", "Prefix caching")
-    return int(size), chapter.toggle("caching", label, start=True, group="08_prefix_cache")
-
-
-def choose_efficiency() -> specs.Efficiency | None:
-    """What share of the data sheet kernels reach; None for what the GPU's row says."""
-    group = "02_prefill_decode"
-    names = {"own": tr("按这块 GPU", "this GPU's"), "set": tr("自己设", "your own")}
-    label = tr("效率", "Efficiencies")
-    if chapter.choose("efficiency", label, names, start="own", group=group) == "own":
-        return None
-    bandwidth = chapter.pick(
-        "bw", tr("达到的带宽", "Share of bandwidth"), REACHED, start=0.8, group=group
-    )
-    flops = chapter.pick(
-        "flops", tr("达到的算力", "Share of FLOP/s"), REACHED, start=0.6, group=group
-    )
-    label = tr("每步固定开销", "Fixed per step")
-    fixed = chapter.pick("fixed", label, FIXED_SECONDS, start=0.001, unit="s", group=group)
-    return specs.Efficiency(bandwidth, flops, fixed)
-
-
 # -- what a run shows -----------------------------------------------------------------------------
 
 
 def draw_run(setup: Setup, server: Server, kept: Setup | None = None) -> None:
     """Everything a run of the whole server shows; first what can be compared with A."""
-    draw_cards(setup, kept)
+    chapter.cards(run_cards.of(setup, kept))
     if kept:
         draw_load(setup, kept)
         draw_timeline(setup)
     else:
         draw_timeline(setup)
         draw_load(setup)
-    say_what_is_left_out(server.machine, server.schedule)
+    chapter.leaves_out("leaves_out", **trust(server))
     say_rounds(setup)
 
 
@@ -715,56 +448,6 @@ def say_rounds(setup: Setup) -> None:
         )
 
 
-def draw_cards(setup: Setup, kept: Setup | None = None) -> None:
-    here = runs.summary(setup)
-    a = runs.summary(kept) if kept else None
-    chapter.cards(
-        [
-            Card(
-                tr("TTFT 均值", "TTFT, mean"),
-                seconds(here.ttft.mean),
-                compare.against(here.ttft.mean, a.ttft.mean, seconds)
-                if a
-                else f"p99 {seconds(here.ttft.p99)}",
-            ),
-            Card(
-                tr("ITL 均值", "ITL, mean"),
-                seconds(here.itl.mean),
-                compare.against(here.itl.mean, a.itl.mean, seconds)
-                if a
-                else f"p99 {seconds(here.itl.p99)} · max {seconds(here.itl.max)}",
-            ),
-            Card(
-                tr("TPOT 均值", "TPOT, mean"),
-                seconds(here.tpot.mean),
-                compare.against(here.tpot.mean, a.tpot.mean, seconds)
-                if a
-                else f"p99 {seconds(here.tpot.p99)}",
-            ),
-            Card(
-                tr("输出 token/s", "Output tokens/s"),
-                count(here.output_tokens_per_second),
-                compare.against(here.output_tokens_per_second, a.output_tokens_per_second, count)
-                if a
-                else tr(
-                    f"平均 {significant(here.mean_running)} 个在跑",
-                    f"{significant(here.mean_running)} running",
-                ),
-            ),
-            Card(
-                tr("KV 峰值", "KV, peak"),
-                percent(here.peak_kv_usage),
-                compare.against(here.peak_kv_usage, a.peak_kv_usage, percent)
-                if a
-                else tr(
-                    f"抢占 {count(here.num_preemptions)} 次",
-                    f"preemptions: {count(here.num_preemptions)}",
-                ),
-            ),
-        ]
-    )
-
-
 def draw_timeline(setup: Setup) -> None:
     alt = tr(
         "前几十个请求的排队、预填充、解码与抢占",
@@ -774,19 +457,17 @@ def draw_timeline(setup: Setup) -> None:
 
 
 def draw_load(setup: Setup, kept: Setup | None = None) -> None:
-    alt = tr("运行数、排队数与 KV 使用率随时间的变化", "Running, waiting and KV use over time")
+    alt = tr("运行数、排队数与 KV 使用率随时间的变化", "Running, waiting and KV usage over time")
     figure = pictures.load(runs.run(setup), runs.run(kept) if kept else None, large=chapter.large)
     chapter.draw(figure, "load", alt)
 
 
-def say_what_is_left_out(machine: str, schedule: str) -> None:
-    """How far to trust the figures: whose rules, which step times, and what is missing."""
-    chapter.leaves_out("leaves_out", **trust(machine, schedule))
-
-
-def trust(machine: str, schedule: str) -> dict[str, Any]:
-    """The blanks of `leaves_out`."""
-    return {"scheduling": chapter.words(schedule), "step_times": chapter.words(machine)}
+def trust(server: Server) -> dict[str, Any]:
+    """The blanks of `leaves_out`: how far to trust the figures; whose rules, which step times."""
+    return {
+        "scheduling": chapter.words(whose_rules(server)),
+        "step_times": chapter.words(whose_times(server)),
+    }
 
 
 def say_rejected(setup: Setup) -> None:

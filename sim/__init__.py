@@ -19,6 +19,7 @@ Reading order; imports point up this list, never back:
     launches     how a step reaches the GPU: kernel by kernel, as a graph, prepared ahead
     formats      the same model in fewer bytes: memory, decoding, prefill
     engine       the loop: schedule, time, advance
+    server       a server before its traffic, put together from names and numbers
     slots        who sits in which slot, step by step
     growth       whose KV lies on the GPU, step by step
     occupancy    what every slot of KV memory holds, step by step

@@ -11,7 +11,7 @@ lies at half the capacity, where Kleinrock 1979 ("Power and deterministic rules 
 best trade of throughput for latency.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import closing
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -21,7 +21,7 @@ from typing import Any
 
 from sim.engine import Setup, simulate
 from sim.errors import require
-from sim.metrics import Summary, summarize
+from sim.metrics import Goodput, Summary, summarize
 from sim.workload import scaled
 
 Knob = Callable[[Setup, Any], Setup]
@@ -64,6 +64,11 @@ def sweep(
             if progress is not None:
                 progress(len(points), len(settings))
     return tuple(points[index] for index in range(len(settings)))
+
+
+def setups(setup: Setup, knob: Knob, values: Iterable[Any]) -> dict[Any, Setup]:
+    """What a sweep would run: value -> setup."""
+    return {value: knob(setup, value) for value in values}
 
 
 def _results(
@@ -145,6 +150,14 @@ def knee(
         if latency(point.summary) > limit:
             return before
     return None
+
+
+# -- the most that arrives in time -------------------------------------------------------------
+
+
+def most_goodput(goodputs: Mapping[Any, Goodput]) -> Any:
+    """The value at which most requests per second are served in time; the first of equal ones."""
+    return max(goodputs, key=lambda value: goodputs[value].requests_per_second)
 
 
 # -- where two servers change places ----------------------------------------------------------

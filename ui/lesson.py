@@ -258,8 +258,16 @@ class Chapter:
         return cast(bool, self._control(controls.toggle, given, more, controls.switch))
 
     def choose(
-        self, key: str, label: str, options: Mapping[str, str], start: str, **more: Any
+        self,
+        key: str,
+        label: str,
+        options: Mapping[str, str] | Sequence[object],
+        start: str,
+        **more: Any,
     ) -> str:
+        """One of `options`: code -> words, or codes that are words themselves."""
+        if not isinstance(options, Mapping):
+            options = {str(code): str(code) for code in options}
         given = (key, label, options, start)
         return cast(str, self._control(controls.choose, given, more, controls.known(options)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from sim import caches, clinic, engine, metrics, replicas, slots, stalls, tree_server
 from sim.kv import lru
@@ -16,6 +16,8 @@ KEPT = 64  # runs in memory, shared by all readers
 LARGE = 1_000_000  # output tokens, about 10 MB
 KEPT_LARGE = 4
 KEPT_SUMMARIES = 512  # these are light
+
+Key = TypeVar("Key")
 
 
 @lru_cache(maxsize=KEPT)
@@ -47,6 +49,16 @@ def summary(setup: engine.Setup) -> metrics.Summary:
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def goodput(setup: engine.Setup, ttft_seconds: float, tpot_seconds: float) -> metrics.Goodput:
     return metrics.goodput(run(setup), ttft_seconds, tpot_seconds)
+
+
+def summaries(setups: Mapping[Key, engine.Setup]) -> dict[Key, metrics.Summary]:
+    return {key: summary(setup) for key, setup in setups.items()}
+
+
+def goodputs(
+    setups: Mapping[Key, engine.Setup], ttft_seconds: float, tpot_seconds: float
+) -> dict[Key, metrics.Goodput]:
+    return {key: goodput(setup, ttft_seconds, tpot_seconds) for key, setup in setups.items()}
 
 
 def sweep(

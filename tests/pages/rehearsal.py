@@ -32,6 +32,7 @@ from ui import (
     prose,
     runs,
     serve_command,
+    server_knobs,
     tiny_model,
 )
 from ui.numbers import in_words
@@ -103,9 +104,14 @@ class Rehearsal:
         return self._stand(key, list(values), start)
 
     def choose(
-        self, key: str, label: str, options: Mapping[str, str], start: str, *more: Any, **rest: Any
+        self,
+        key: str,
+        label: str,
+        options: Mapping[str, str] | Sequence[object],
+        start: str,
+        **more: Any,
     ) -> str:
-        return self._stand(key, list(options), start)
+        return self._stand(key, list(map(str, options)), start)
 
     def number(self, key: str, label: str, low: int, high: int, start: int, **more: Any) -> Any:
         return self._stand(key, list(range(low, high + 1)), start)
@@ -246,7 +252,7 @@ class Page:
         link = dict(link)
         act = link.pop("part", next(iter(self.chapter.acts)))
         places = self.play(act).controls
-        if link.get("gpu") == self.constants.get("SPEEDS") is not None:
+        if link.get("gpu") == server_knobs.SPEEDS:
             places |= self.play(act, gpu=link["gpu"]).controls
         return self.play(act, **{key: _place(places[key], text) for key, text in link.items()})
 

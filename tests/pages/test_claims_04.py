@@ -17,7 +17,7 @@ from sim.cost import Roofline, SimpleClock
 from sim.events import Preempted, Rejected
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import runs, state
+from ui import runs, server_knobs, state
 from ui.numbers import percent, seconds, significant
 
 SIMULATOR = open_page("04_simulator")
@@ -166,7 +166,7 @@ def test_only_gpus_with_a_fitted_run_are_called_calibrated():
 
 def test_two_numbers_instead_of_a_machine():
     played = SIMULATOR.play(
-        "explore", gpu=SIMULATOR.constants["SPEEDS"], prefill=10_000, decode=20, requests=20
+        "explore", gpu=server_knobs.SPEEDS, prefill=10_000, decode=20, requests=20
     )
     assert "simple_clock" in played.said
     assert isinstance(played.setup.clock, SimpleClock)
@@ -331,7 +331,7 @@ def test_tight_kv_is_used_up_and_then_requests_are_preempted():
 def test_refused_requests_are_larger_than_the_whole_pool():
     played = SIMULATOR.play(
         "explore",
-        gpu=SIMULATOR.constants["SPEEDS"],
+        gpu=server_knobs.SPEEDS,
         pool=4_000,
         prompt=2000,
         spread=12.0,

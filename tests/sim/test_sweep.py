@@ -15,10 +15,19 @@ from sim.cost import Roofline, SimpleClock
 from sim.engine import Setup, Users, simulate
 from sim.errors import SimError
 from sim.kv import Paged
-from sim.metrics import summarize
+from sim.metrics import Goodput, summarize
 from sim.scheduler import Chunked
 from sim.specs import GPUS, MODELS
-from sim.sweep import Point, arrival_rate, field, knee, sign_changes, sweep
+from sim.sweep import (
+    Point,
+    arrival_rate,
+    field,
+    knee,
+    most_goodput,
+    setups,
+    sign_changes,
+    sweep,
+)
 from sim.workload import FixedLength, LognormalLength, PoissonArrivals, Workload
 from tests.sim.helpers import PLENTY, SECOND, request
 
@@ -88,6 +97,13 @@ def test_a_sweep_is_its_runs():
     (point,) = sweep(CHAT, field("policy.max_num_seqs"), [3])
     alone = summarize(simulate(replace(CHAT, policy=replace(POLICY, max_num_seqs=3))))
     assert numbers((point,)) == numbers((Point(3, alone),))
+
+
+def test_the_setups_of_a_sweep_are_those_that_it_runs():
+    knob = field("policy.max_num_seqs")
+    behind = setups(CHAT, knob, [1, 3])
+    again = tuple(Point(value, summarize(simulate(setup))) for value, setup in behind.items())
+    assert numbers(again) == numbers(sweep(CHAT, knob, [1, 3]))
 
 
 def test_a_sweep_over_nothing_is_empty():
@@ -167,6 +183,12 @@ def test_requests_that_all_come_at_once_have_no_rate():
     at_once = replace(CHAT, requests=workload.of_lengths([5, 5]))
     with pytest.raises(SimError, match="no_gaps"):
         arrival_rate(at_once, 2.0)
+
+
+def test_the_most_goodput_is_by_requests_per_second_and_the_first_of_equal_ones():
+    rates = {1: 0.9, 2: 1.6, 4: 1.6, 8: 0.3}
+    goodputs = {value: Goodput(10, rate, rate / value) for value, rate in rates.items()}
+    assert most_goodput(goodputs) == 2
 
 
 # -- the knee -----------------------------------------------------------------------------------
