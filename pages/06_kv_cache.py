@@ -87,7 +87,7 @@ def hook() -> None:
         [
             Card(tr("权重", "Weights"), in_bytes(model.memory_bytes)),
             Card(tr("留给 KV 的池", "Pool for KV"), in_bytes(division.pool_bytes)),
-            Card(tr("正在进行", "Going on"), count(running)),
+            Card(tr("正在进行", "Running"), count(running)),
             Card(tr("排队", "In the queue"), count(waiting)),
         ]
     )

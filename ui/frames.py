@@ -128,7 +128,7 @@ def _shares(
     """A request's part of a step: its prefill, or its decode and the wait for that of others."""
     lane, start, end = lanes[work.request_id], step.start_seconds, step.end_seconds
     if work.is_prefill:
-        yield Span(lane, start, end, "prefill", f"{work.num_tokens:,} token")
+        yield Span(lane, start, end, "prefill", f"{work.num_tokens:,} {tr('token', 'tokens')}")
         return
     ready = start + alone_seconds if alone_seconds < step.seconds else end
     yield Span(lane, start, ready, "decode")

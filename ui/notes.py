@@ -220,7 +220,7 @@ def kept(
     ]
     size = memory(total * bytes_per_token)
     whole = f" = {total:,}" if len(present) > 1 else ""
-    parts = [f"{' + '.join(present)}{whole} token · {size}"]
+    parts = [f"{' + '.join(present)}{whole} {tr('token', 'tokens')} · {size}"]
     if step.finished:
         back = sum(tokens[list(request_ids).index(who)] for who in step.finished)
         who = names(step.finished)

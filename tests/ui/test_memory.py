@@ -116,15 +116,16 @@ def test_a_note_adds_up_and_says_what_is_given_back(reader):
         notes.kept(step, column.tolist(), grown.request_ids, OLD.kv_bytes_per_token)
         for step, column in zip(steps, grown.tokens.T, strict=True)
     ]
-    assert said[0].startswith("A 20 + B 40 = 60 token · 30.0 MiB")
+    token = {"zh": "token", "en": "tokens"}[reader]
+    assert said[0].startswith(f"A 20 + B 40 = 60 {token} · 30.0 MiB")
     assert (
         said[2]
         == {
             "zh": "A 22 + B 42 = 64 token · 32.0 MiB；B 写完，归还 42 个。",
-            "en": "A 22 + B 42 = 64 token · 32.0 MiB; B done: gives back 42.",
+            "en": "A 22 + B 42 = 64 tokens · 32.0 MiB; B done: gives back 42.",
         }[reader]
     )
-    assert said[3].startswith("A 23 token · 11.5 MiB")
+    assert said[3].startswith(f"A 23 {token} · 11.5 MiB")
 
 
 def test_nvidia_smi_is_level_and_kv_in_use_is_that_of_the_run():
