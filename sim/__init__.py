@@ -31,6 +31,7 @@ Reading order; imports point up this list, never back:
     replicas     several servers behind a router, each with its own cache
     parallel     one model on several GPUs: split, in line, copied, parted
     masking      what constrained decoding costs the CPU, and when that shows
+    pressure     three answers to full KV memory, on the same requests
     ablation     from a naive server to a modern one, one mechanism at a time
     clinic       sick servers: what their panel shows, what cures them
     streaming    what a client measures: messages, and what each tool calls ITL and TPOT

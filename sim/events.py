@@ -73,7 +73,7 @@ class Compacted:
 
 @dataclass(frozen=True)
 class Preempted:
-    """The newest running request gave its blocks back and starts again from its tokens."""
+    """A running request gave its blocks back and starts again from its tokens."""
 
     request_id: int
     lost_tokens: int

@@ -9,7 +9,8 @@ written out once more in `plain`.
 
 An answer that others may find in the prefix cache while it is still being written (`Request.prefix`
 reaches into it) is no uniform stretch: such a run is taken step by step.  So is one with
-speculation, in which every step of every request may yield another number of tokens.
+speculation, in which every step of every request may yield another number of tokens, and one whose
+policy promises room, since it asks every request what it may still take.
 """
 
 import math
@@ -26,7 +27,7 @@ from sim.engine.run import Run, run_by_steps
 from sim.engine.setup import Setup
 from sim.engine.steps import advance, wake_up
 from sim.request import Sequence
-from sim.scheduler import Batch, Chunked, Decoding, Load
+from sim.scheduler import Batch, Chunked, Decoding, Load, Reserving
 
 WORTH_ARRAYS = 12  # steps; fewer are timed one by one
 
@@ -37,7 +38,7 @@ def simulate(setup: Setup) -> Run:
     Raises:
         SimError: `no_progress` when requests wait that can never be scheduled.
     """
-    if setup.speculation is not None:
+    if setup.speculation is not None or isinstance(setup.policy, Reserving):
         return run_by_steps(setup)
     if any(r.prefix and r.named_tokens > r.prompt_tokens for r in setup.requests):
         return run_by_steps(setup)

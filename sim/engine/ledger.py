@@ -148,6 +148,7 @@ class Ledger:
             num_running=np.repeat(num_running, num_steps),
             num_waiting=num_come - np.repeat(np.cumsum(num_left), num_steps),
             kv_usage=np.array(self._num_used) / self.num_usable_blocks,
+            kv_promised=np.zeros(len(starts)),  # a policy that promises goes step by step
             prefill_tokens=np.repeat(prefill, num_steps),
             decode_tokens=np.repeat(decode, num_steps),
             sampled_tokens=np.repeat(sampled, num_steps),

@@ -54,7 +54,7 @@ def serve(server: "Server", policy: Chunked) -> None:
             hits = memory.match_prefix(sequence)
             hit_tokens = len(hits) * block_size
             num_tokens = min(sequence.num_tokens - hit_tokens, budget)
-            if not policy.has_room(sequence, hit_tokens + num_tokens, hits, memory):
+            if not policy.has_room(sequence, hit_tokens + num_tokens, hits, running, memory):
                 break
             running.append(waiting.popleft())
             sequence.num_computed_tokens = hit_tokens

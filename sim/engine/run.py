@@ -1,7 +1,7 @@
 """A whole run, for metrics and charts: what happened to each request and in each step."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
 
@@ -37,6 +37,7 @@ class Series:
     num_running: np.ndarray
     num_waiting: np.ndarray
     kv_usage: np.ndarray  # share of usable blocks held while the step runs
+    kv_promised: np.ndarray  # share kept for what those who run may still take
     prefill_tokens: np.ndarray
     decode_tokens: np.ndarray
     sampled_tokens: np.ndarray
@@ -105,7 +106,7 @@ def run_by_steps(setup: Setup) -> Run:
 # -- inside -----------------------------------------------------------------------------------
 
 
-Row = tuple[float, float, int, int, float, int, int, int, bool]  # of `Series`
+Row = tuple[float, float, int, int, float, float, int, int, int, bool]  # of `Series`
 
 
 @dataclass
@@ -159,6 +160,7 @@ class _Ledger:
             len(pulse.running),
             len(pulse.waiting),
             pulse.num_used_blocks / pulse.memory.num_usable_blocks,
+            pulse.batch.num_promised_blocks / pulse.memory.num_usable_blocks,
             prefill,
             computed - prefill,
             num_sampled,
@@ -166,7 +168,8 @@ class _Ledger:
         )
 
     def close(self) -> Run:
-        columns = [np.array(column) for column in zip(*self.rows, strict=True)] or [np.zeros(0)] * 9
+        columns = [np.array(column) for column in zip(*self.rows, strict=True)]
+        columns = columns or [np.zeros(0)] * len(fields(Series))
         lives = [self.lives[request.id] for request in self.setup.requests]
         tokens = [seconds for life in lives for seconds in life.tokens]
         return Run(

@@ -164,7 +164,8 @@ class Pulse:
 
 def pulses(setup: Setup) -> Iterator[Pulse]:
     """The loop itself; what it yields is only true until the next step."""
-    policy, clock, memory, inbox = setup.policy, setup.clock, setup.memory.open(), Inbox(setup)
+    policy, memory = setup.policy.open(), setup.memory.open()
+    clock, inbox = setup.clock, Inbox(setup)
     waiting: deque[Sequence] = deque()
     running: list[Sequence] = []
     events: list[Event] = []

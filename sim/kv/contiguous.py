@@ -194,6 +194,9 @@ class ContiguousMemory:
         self._num_free += len(self.block_tables.pop(sequence.id, ()))
         self._sequences.pop(sequence.id, None)
 
+    def drop(self, sequence: Sequence, num_tokens: int) -> None:
+        """Nothing: a run is given back whole."""
+
     def take(self, num_blocks: int) -> None:
         """For requests that all grow at once: they have their slots already."""
 

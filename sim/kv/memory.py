@@ -45,6 +45,10 @@ class OpenMemory(Memory, Protocol):
     @property
     def block_tables(self) -> Mapping[int, Row[int]]: ...
 
+    def drop(self, sequence: Sequence, num_tokens: int) -> None:
+        """Give back what lies beyond the first tokens, so that nobody finds it any more."""
+        ...
+
 
 class CountedMemory(Memory, Protocol):
     """A memory that only counts, for the fast path.  `grows`: requests take blocks as they go."""

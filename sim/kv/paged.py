@@ -182,18 +182,37 @@ class PagedMemory:
         if sequence.is_finished:
             self._hashes.pop(sequence.id, None)
 
+    def drop(self, sequence: Sequence, num_tokens: int) -> None:
+        """Give back the blocks beyond those that the first tokens fill, and forget what stood in
+        them; they are taken first, before anything that can still be found."""
+        table = self.block_tables[sequence.id]
+        num_kept = min(num_tokens // self.block_size, len(table))
+        for block in table[num_kept:]:
+            self.ref_counts[block] -= 1
+            if self.ref_counts[block] == 0:
+                self._forget(block)
+                self.free_queue[block] = None
+                self.free_queue.move_to_end(block, last=False)
+        del table[num_kept:]
+        self._num_registered[sequence.id] = min(self._num_registered[sequence.id], num_kept)
+
     # -- inside -----------------------------------------------------------------------------
 
     def _take_free_block(self) -> int:
         block, _ = self.free_queue.popitem(last=False)
-        old = self._hash_of_block.pop(block, None)
-        if old is not None:
-            self._blocks_of_hash[old].remove(block)
-            if not self._blocks_of_hash[old]:
-                del self._blocks_of_hash[old]
-            self.events.append(Evicted(block))
+        self._forget(block)
         self.ref_counts[block] = 1
         return block
+
+    def _forget(self, block: int) -> None:
+        """Nobody finds the block by what stands in it any more."""
+        key = self._hash_of_block.pop(block, None)
+        if key is None:
+            return
+        self._blocks_of_hash[key].remove(block)
+        if not self._blocks_of_hash[key]:
+            del self._blocks_of_hash[key]
+        self.events.append(Evicted(block))
 
     def _register(self, sequence: Sequence, num_full_blocks: int) -> None:
         table = self.block_tables[sequence.id]

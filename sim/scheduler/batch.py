@@ -80,6 +80,7 @@ class Batch:
     nothing before somebody leaves.  `group_decodes`: besides those in `work`, every member of the
     decoding group takes a token; `owns_all`: whatever blocks the decodes will need are theirs
     already.  `num_set_aside`: so many of the first in line were passed over, and turned round.
+    `num_promised_blocks`: free, but kept for what those who run may still take.
     """
 
     __slots__ = (
@@ -88,6 +89,7 @@ class Batch:
         "kv_tokens",
         "line_stands",
         "num_decode_tokens",
+        "num_promised_blocks",
         "num_sampled",
         "num_set_aside",
         "num_tokens",
@@ -111,6 +113,7 @@ class Batch:
         self.line_stands = self.group_decodes = self.owns_all = False
         self.num_tokens = self.kv_tokens = self.twice_attended = 0
         self.num_sampled = self.prompt_tokens = self.num_decode_tokens = self.num_set_aside = 0
+        self.num_promised_blocks = 0
 
     def add(self, sequence: Sequence, num_tokens: int) -> None:
         """The sequence computes so many of its missing tokens and, after them, of its proposals."""
@@ -159,6 +162,10 @@ class Policy(Protocol):
 
     @property
     def max_model_len(self) -> int | None: ...
+
+    def open(self) -> "Policy":
+        """The policy for one run: the same, where it keeps nothing in mind from step to step."""
+        ...
 
     def next_batch(
         self,

@@ -53,6 +53,9 @@ class Chunked:
             value=self.long_prefill_token_threshold,
         )
 
+    def open(self) -> "Chunked":
+        return self
+
     def next_batch(
         self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: Memory
     ) -> Batch:
@@ -102,7 +105,15 @@ class Chunked:
         """At most one prompt is begun at a time, and it is the newest of those who run."""
         return self.chunked_prefill and self.long_prefill_token_threshold == 0
 
-    def has_room(self, sequence: Sequence, upto: int, hits: list[int], memory: Memory) -> bool:
+    def has_room(
+        self,
+        sequence: Sequence,
+        upto: int,
+        hits: list[int],
+        running: list[Sequence],
+        memory: Memory,
+    ) -> bool:
+        """Whether the first in line may join; if so, it has its blocks for the first tokens."""
         if self.reserve_full_length:
             needed = memory.num_missing_blocks(sequence, sequence.num_tokens, hits)
             if needed > memory.num_free_blocks:
@@ -150,7 +161,7 @@ class Chunked:
                 set_aside.appendleft(waiting.popleft())
                 continue
             num_tokens = min(num_tokens, budget)
-            if not self.has_room(sequence, hit_tokens + num_tokens, hits, memory):
+            if not self.has_room(sequence, hit_tokens + num_tokens, hits, running, memory):
                 wanted = hit_tokens + num_tokens
                 if self.reserve_full_length:
                     wanted = sequence.num_tokens

@@ -39,6 +39,9 @@ class Continuous:
             value=self.max_num_batched_tokens,
         )
 
+    def open(self) -> "Continuous":
+        return self
+
     def next_batch(
         self, now: float, waiting: deque[Sequence], running: list[Sequence], memory: Memory
     ) -> Batch:

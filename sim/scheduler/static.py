@@ -34,6 +34,9 @@ class Static:
     def __post_init__(self) -> None:
         require(self.max_num_seqs >= 1, "max_num_seqs_below_one", value=self.max_num_seqs)
 
+    def open(self) -> "Static":
+        return self
+
     def starts_at(self, waiting: deque[Sequence]) -> float:
         """The moment from which the waiting requests may start as a batch."""
         return 0.0

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from sim.cost import Clock, Eager, Roofline, SimpleClock
 from sim.engine import Setup
 from sim.request import Request, Segment
-from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
+from sim.scheduler import (
+    Chunked,
+    Continuous,
+    Dynamic,
+    Estimating,
+    Policy,
+    Reserving,
+    Static,
+)
 from sim.specs import GPUS, MODELS
 from tests.sim.helpers import Opened
 
@@ -46,6 +54,28 @@ def chunked(draw: st.DrawFn) -> Chunked:
     )
 
 
+@st.composite
+def reserving(draw: st.DrawFn) -> Reserving:
+    return Reserving(
+        max_num_seqs=draw(st.integers(1, 6)),
+        max_num_batched_tokens=draw(st.integers(1, 2 * LONGEST)),
+        max_model_len=draw(st.sampled_from([None, None, LONGEST * 2 // 3])),
+        max_new_tokens=draw(st.sampled_from([0, 5, LONGEST])),
+    )
+
+
+@st.composite
+def estimating(draw: st.DrawFn) -> Estimating:
+    same = draw(reserving())
+    return Estimating(
+        same.max_num_seqs,
+        same.max_num_batched_tokens,
+        max_model_len=same.max_model_len,
+        max_new_tokens=same.max_new_tokens,
+        conservativeness=draw(st.sampled_from([0.0, 0.3, 1.0])),
+    )
+
+
 def policies() -> st.SearchStrategy[Policy]:
     seqs = st.integers(1, 6)
     return st.one_of(
@@ -53,6 +83,8 @@ def policies() -> st.SearchStrategy[Policy]:
         st.builds(Dynamic, seqs, window_seconds=st.sampled_from([0.0, 0.4, 5.0])),
         st.builds(Continuous, seqs, st.integers(1, 2 * LONGEST)),
         chunked(),
+        reserving(),
+        estimating(),
     )
 
 

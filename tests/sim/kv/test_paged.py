@@ -171,6 +171,32 @@ def test_a_preempted_request_finds_its_own_blocks_again_generated_ones_too():
     assert memory.match_prefix(who) == table[:2]
 
 
+def test_what_is_dropped_is_not_found_and_is_taken_first():
+    memory = pool(6)
+    who = sequence(1, 6, output=9)
+    take(memory, who)
+    for _ in range(8):
+        who.append_token()
+    assert memory.allocate(who, 14)
+    memory.drop(who, 6)  # all but the block that the prompt fills
+    assert memory.block_tables[1] == [1]
+    assert list(memory.free_queue)[:3] == [4, 3, 2]
+    memory.free(who)
+    assert memory.match_prefix(who) == [1]
+    take(memory, sequence(2, 20))  # five other blocks
+    assert memory.match_prefix(who) == [1]
+
+
+def test_what_somebody_else_uses_is_not_dropped():
+    memory = pool(6)
+    one, other = (sequence(i, 12, shared=12) for i in (1, 2))
+    take(memory, one)
+    take(memory, other)
+    memory.drop(one, 0)
+    assert memory.match_prefix(sequence(3, 12, shared=12)) == [1, 2]
+    assert memory.num_used_blocks == 3
+
+
 def test_without_prefix_caching_nothing_is_found():
     memory = pool(9, prefix_caching=False)
     one = sequence(1, 8, shared=8)
