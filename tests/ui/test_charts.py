@@ -8,6 +8,8 @@ import pytest
 
 from ui import charts, theme
 from ui.charts import Panel, Sample, Series, Span, TimelineRow
+from ui.charts.curve_names import apart
+from ui.charts.distributions import MAX_CURVE_POINTS
 
 ROWS = [
     TimelineRow("A", [Span("queue", 0, 1), Span("prefill", 1, 2), Span("decode", 2, 9)]),
@@ -105,7 +107,7 @@ def test_curves_that_end_together_are_named_at_their_peaks():
 
 
 def test_names_at_the_ends_never_touch():
-    places = charts._apart([10.0, 11.0, 12.0, 90.0], 16)
+    places = apart([10.0, 11.0, 12.0, 90.0], 16)
     gaps = [after - before for before, after in itertools.pairwise(sorted(places))]
     assert min(gaps) >= 15.9
     assert places == sorted(places)
@@ -129,7 +131,7 @@ def test_a_distribution_reaches_one_and_marks_its_percentiles():
 
 def test_a_distribution_of_many_values_stays_light():
     curve = charts.distribution([Sample("TTFT", np.random.default_rng(0).random(50_000))], "s")
-    assert len(curve.data[0].x) <= charts.MAX_CURVE_POINTS + 1
+    assert len(curve.data[0].x) <= MAX_CURVE_POINTS + 1
 
 
 def test_a_distribution_of_nothing_is_drawn_all_the_same():

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.ui.visits import SIMULATOR, address, drag, go, links, opened, press
-from ui import chapters, charts, lesson
+from ui import chapters, lesson
+from ui.charts import drawing
 
 
 def explore(**query):
@@ -122,6 +123,6 @@ def test_a_point_of_the_curve_moves_the_knob_to_the_very_value_of_the_scale(monk
 def test_a_second_click_on_a_point_says_nothing(monkeypatch):
     clicked: list[object] = []
     for points in ([{"customdata": 20}], [{"customdata": [30]}], [{"x": 1}], []):
-        monkeypatch.setattr(charts.st, "session_state", {"c": {"selection": {"points": points}}})
-        charts._pass_on("c", clicked.append)
+        monkeypatch.setattr(drawing.st, "session_state", {"c": {"selection": {"points": points}}})
+        drawing.pass_on("c", clicked.append)
     assert clicked == [20, 30]

@@ -1,0 +1,82 @@
+"""Result charts, all in one style.
+
+Backgrounds are transparent and text takes the colour of the reader's theme in the browser, so one
+figure serves light and dark; data colours come from `ui.theme` and hold their contrast on both.
+Few traces, labels at the data instead of legends, units at the axes, vertical-axis titles written
+horizontally.  `large=True` is for the lecture hall.
+
+A figure is made by one function, may get marks and is drawn by `show`:
+
+style          sizes, colours, axes, titles, legends; an empty figure
+series         what a curve is made of
+curve_names    the names of curves, beside them
+line_charts    `lines`
+panels         `stacked_time_series`: small charts above each other
+bar_charts     `bars`, `grouped_bars`
+timelines      `request_timeline`: what each request was doing when
+distributions  `distribution`, with its percentiles
+marks          `mark_point`, `mark_arrow`, `number_line`: a guess beside what came out
+drawing        `show`, with words for those who do not see it
+"""
+
+from ui.charts.bar_charts import bar_marker, bars, grouped_bars
+from ui.charts.distributions import Sample, distribution
+from ui.charts.drawing import show
+from ui.charts.line_charts import lines
+from ui.charts.marks import mark_arrow, mark_point, number_line, padded
+from ui.charts.panels import Panel, stacked_time_series
+from ui.charts.series import Series
+from ui.charts.style import (
+    AXIS,
+    LARGE_TEXT_PX,
+    NEUTRAL,
+    PATTERNS,
+    TEXT_PX,
+    TRANSPARENT,
+    ZERO_WIDTH,
+    Dash,
+    colour,
+    faint,
+    name_above,
+    name_in_corner,
+    plain,
+    text_px,
+    text_width,
+)
+from ui.charts.timelines import FRAME_PX, Span, TimelineRow, request_timeline
+
+__all__ = [
+    "AXIS",
+    "FRAME_PX",
+    "LARGE_TEXT_PX",
+    "NEUTRAL",
+    "PATTERNS",
+    "TEXT_PX",
+    "TRANSPARENT",
+    "ZERO_WIDTH",
+    "Dash",
+    "Panel",
+    "Sample",
+    "Series",
+    "Span",
+    "TimelineRow",
+    "bar_marker",
+    "bars",
+    "colour",
+    "distribution",
+    "faint",
+    "grouped_bars",
+    "lines",
+    "mark_arrow",
+    "mark_point",
+    "name_above",
+    "name_in_corner",
+    "number_line",
+    "padded",
+    "plain",
+    "request_timeline",
+    "show",
+    "stacked_time_series",
+    "text_px",
+    "text_width",
+]

@@ -1,0 +1,70 @@
+"""A few small charts above each other on one time axis."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from ui.charts.curve_names import name_curves
+from ui.charts.series import Series, line, x_span, y_span
+from ui.charts.style import OUTSIDE_PX, plain, style_axes, text_px, write_above, y_axis
+from ui.language import tr
+
+ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several small charts above each other on a shared time axis."""
+
+    title: str
+    series: Sequence[Series]
+    unit: str = ""
+    top: float | None = None  # upper end of the axis; by default what the data need
+    names_in_title: bool = False  # the title already names the curves
+
+
+def stacked_time_series(
+    panels: Sequence[Panel],
+    x_title: str,
+    *,
+    large: bool = False,
+    height: int | None = None,
+) -> go.Figure:
+    """A few small charts above each other on one time axis, to see what happens together."""
+    size = text_px(large)
+    figure = plain(height or 60 + len(panels) * (150 if large else 125), large)
+    style_axes(figure, x_title, "", large)
+    gap = 2.6 * size / (figure.layout.height - OUTSIDE_PX)  # room for the title of the lower panel
+    share = (1 - gap * (len(panels) - 1)) / len(panels)
+    layout: dict[str, object] = {}
+    for number, panel in enumerate(panels):
+        top = 1 - number * (share + gap)
+        axis = "y" if number == 0 else f"y{number + 1}"
+        high = panel.top if panel.top is not None else y_span(panel.series, False)[1]
+        has_names = len(panel.series) > 1 and not panel.names_in_title
+        high *= ROOM_FOR_NAMES if panel.top is None and has_names else 1
+        layout[axis.replace("y", "yaxis")] = {
+            **y_axis(large),
+            "domain": [max(top - share, 0), top],
+            "range": [0, high],
+            "nticks": 4,
+        }
+        for one in panel.series:
+            figure.add_trace(line(one, large).update(yaxis=axis, xaxis="x"))
+        write_above(figure, _panel_title(panel), top, size)
+        if has_names:
+            name_curves(figure, panel.series, (0, high), False, large, axis, share)
+    times = [0.0, *(x_span([one for panel in panels for one in panel.series], False) or [1.0])]
+    layout["xaxis"] = {
+        "anchor": "y" if len(panels) == 1 else f"y{len(panels)}",
+        "range": [min(times), max(times)],
+    }
+    figure.update_layout(**layout, hovermode="x", hoversubplots="axis")
+    return figure
+
+
+def _panel_title(panel: Panel) -> str:
+    if not panel.unit:
+        return panel.title
+    return tr(f"{panel.title}（{panel.unit}）", f"{panel.title} ({panel.unit})")

@@ -1,0 +1,65 @@
+"""What a curve is made of: its points, its line, the range they need."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ui.charts.style import Dash, colour, faint
+
+LINE_PX, LARGE_LINE_PX = 2.5, 4.0
+LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5, 10 in view
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve.  `colour` is a key of ui.theme, a number in its palette, or a hex colour."""
+
+    name: str
+    x: Sequence[float] | np.ndarray
+    y: Sequence[float] | np.ndarray
+    colour: str | int = 0
+    dash: Dash = "solid"
+    step: bool = False  # holds its value until the next point
+    fill: bool = False
+
+
+def line(one: Series, large: bool) -> go.Scatter:
+    hue = colour(one.colour)
+    return go.Scatter(
+        name=one.name,
+        x=np.asarray(one.x),
+        y=np.asarray(one.y),
+        mode="lines" if len(one.x) > 1 else "markers",
+        line={
+            "color": hue,
+            "width": LARGE_LINE_PX if large else LINE_PX,
+            "dash": one.dash,
+            "shape": "hv" if one.step else "linear",
+        },
+        fill="tozeroy" if one.fill else None,
+        fillcolor=faint(hue) if one.fill else None,
+        hovertemplate=f"{one.name}: %{{y:,.3~g}}<extra></extra>",
+    )
+
+
+def x_span(series: Sequence[Series], log: bool) -> list[float] | None:
+    """From the first point to the last; None leaves it to Plotly."""
+    values = np.concatenate([np.asarray(one.x, dtype=float) for one in series] or [np.zeros(1)])
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    if not len(values) or values.min() == values.max():
+        return None
+    ends = [float(values.min()), float(values.max())]
+    return [float(np.log10(end)) for end in ends] if log else ends
+
+
+def y_span(series: Sequence[Series], log: bool) -> tuple[float, float]:
+    values = np.concatenate([np.asarray(one.y, dtype=float) for one in series] or [np.zeros(1)])
+    values = values[np.isfinite(values)]
+    if log:
+        values = values[values > 0]
+        low, high = (values.min(), values.max()) if len(values) else (0.2, 0.5)
+        return float(low) / LOG_AIR, float(high) * LOG_AIR
+    high = float(values.max()) if len(values) else 0
+    return min(0.0, float(values.min()) if len(values) else 0), high * 1.08 or 1

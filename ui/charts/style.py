@@ -1,0 +1,161 @@
+"""The one style: sizes, colours, axes, titles, legends, for every figure."""
+
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from ui import theme
+
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+TEXT_PX, LARGE_TEXT_PX = 14, 18
+GRID = "rgba(128,128,128,0.25)"
+AXIS = "rgba(128,128,128,0.7)"
+NEUTRAL = "#808080"  # 3:1 on both backgrounds, and no meaning of its own
+TRANSPARENT = "rgba(0,0,0,0)"
+ZERO_WIDTH = "\u200b"  # tells names apart that look the same
+OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis title
+PATTERNS = {  # names in ui.theme -> Plotly's
+    "solid": "",
+    "none": "",
+    "outline": "",
+    "diagonal": "/",
+    "cross": "x",
+    "dots": ".",
+    "horizontal": "-",
+    "vertical": "|",
+    "backslash": "\\",
+    "grid": "+",
+    "dashes": "-",
+    "checks": "x",
+}
+
+
+def text_px(large: bool) -> int:
+    """The size of all text in a figure."""
+    return LARGE_TEXT_PX if large else TEXT_PX
+
+
+def plain(height: int, large: bool = False) -> go.Figure:
+    """An empty figure in our style."""
+    size = text_px(large)
+    layout = {  # set at once: an update takes four times as long
+        "height": height,
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
+        "font": {"size": size},
+        "margin": {"l": 8, "r": 16, "t": round(size * 2.0), "b": 8, "autoexpand": True},
+        "showlegend": False,
+        "dragmode": False,
+        "hoverlabel": {"font": {"size": size}},
+        "uirevision": "kept",
+    }
+    return go.Figure(layout=layout)
+
+
+def style_axes(
+    figure: go.Figure,
+    x_title: str,
+    y_title: str,
+    large: bool,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> None:
+    size = text_px(large)
+    figure.layout.xaxis = {
+        "title": {"text": x_title, "font": {"size": size}, "standoff": 8},
+        "tickfont": {"size": size},
+        "type": "log" if log_x else None,
+        "showgrid": False,
+        "zeroline": False,
+        "showline": True,
+        "linecolor": AXIS,
+        "ticks": "outside",
+        "tickcolor": AXIS,
+        "automargin": True,
+        "fixedrange": True,
+        "exponentformat": "none",
+        "separatethousands": True,
+        "nticks": 6 if large else 8,
+    }
+    figure.layout.yaxis = {**y_axis(large), "type": "log" if log_y else None}
+    if y_title:
+        write_above(figure, y_title, 1, size)
+
+
+def y_axis(large: bool) -> dict[str, object]:
+    return {
+        "tickfont": {"size": text_px(large)},
+        "showgrid": True,
+        "gridcolor": GRID,
+        "zeroline": False,
+        "automargin": True,
+        "fixedrange": True,
+        "exponentformat": "none",
+        "separatethousands": True,
+        "nticks": 6,
+        "title": {"text": ""},
+    }
+
+
+def write_above(figure: go.Figure, text: str, y: float, size: int) -> None:
+    """A title at the upper left of a plot: horizontal, so that Chinese and English can be read."""
+    figure.add_annotation(
+        text=text,
+        x=0,
+        y=y,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=1,
+        showarrow=False,
+        font_size=size,
+    )
+
+
+def name_above(figure: go.Figure, large: bool) -> None:
+    """A legend in one row above the plot."""
+    figure.update_layout(showlegend=True, legend=legend(large))
+
+
+def name_in_corner(figure: go.Figure, large: bool, x: int, y: int) -> None:
+    """A legend inside the plot, for traces that have no end to be named at, or ends that touch.
+
+    `x` and `y`, 0 or 1, say in which corner.
+    """
+    corner = {**legend(large), "orientation": "v", "x": 0.02 + 0.96 * x, "y": 0.02 + 0.96 * y}
+    corner |= {"xanchor": ("left", "right")[x], "yanchor": ("bottom", "top")[y]}
+    figure.update_layout(showlegend=True, legend=corner)
+
+
+def legend(large: bool) -> dict[str, object]:
+    return {
+        "orientation": "h",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "font": {"size": text_px(large)},
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "title": {"text": ""},
+    }
+
+
+def colour(name: str | int) -> str:
+    """A key of ui.theme, a number in its palette, or a hex colour as it is."""
+    if isinstance(name, int):
+        return theme.SERIES[name % len(theme.SERIES)]
+    return theme.MEANINGS[name].colour if name in theme.MEANINGS else name
+
+
+def faint(hue: str) -> str:
+    """A hex colour as the fill below its curve."""
+    red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.22)"
+
+
+def text_width(text: str, size: int) -> float:
+    """About how many px a text takes: Chinese is square, Latin about half of it."""
+    seen = text.replace(ZERO_WIDTH, "")
+    return sum(size if ord(letter) > 0x2E80 else 0.56 * size for letter in seen)
