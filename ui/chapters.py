@@ -25,7 +25,8 @@ GROUPS = (
     Group("显存", "Memory", ("06_kv_cache", "07_fragmentation", "08_prefix_cache")),
     Group("更快", "Faster", ("09_chunked_prefill", "10_spec_decode", "11_cuda_graph",
                              "12_quantization")),
-    Group("系统与诊断", "Systems and diagnosis", ("13_systems", "14_clinic", "15_quiz")),
+    Group("系统与诊断", "Systems and diagnosis", ("13_systems", "14_clinic")),
+    Group("复习", "Review", ("15_quiz", "16_summary")),
 )
 
 # What each is about in a word or two, for headings of settings; also where no page exists yet.
@@ -45,6 +46,7 @@ NAMES = {
     "13_systems": ("系统", "Systems"),
     "14_clinic": ("诊断", "Clinic"),
     "15_quiz": ("测验", "Quiz"),
+    "16_summary": ("总结", "Summary"),
 }
 # fmt: on
 
