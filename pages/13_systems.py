@@ -1,15 +1,17 @@
 """Chapter 13.  Systems: which mechanism answers which problem, and where it lives.
 
 The reader switches the mechanisms of a modern server on, one after the other, maps each problem to
-its answer, masks the sampler of a real model with a format of their own, spreads a model over
-several GPUs, and finds out which project works on which layer.
+its answer, fills the memory of three servers that give way in different ways, masks the sampler of
+a real model with a format of their own, spreads a model over several GPUs, and finds out which
+project works on which layer.
 """
 
 from sim import specs
 from sim.ablation import RUNGS
 from sim.cost import Roofline
 from sim.parallel import Parted, Spread
-from ui import grammar, lesson, predict, systems
+from sim.pressure import Server
+from ui import grammar, lesson, predict, pressure, systems
 from ui.lesson import Card, tr
 from ui.numbers import count, microseconds, percent, plain, seconds, significant
 
@@ -32,6 +34,10 @@ OUTCOMES = {
 TEMPERATURES = {"0": "0", "0.7": "0.7", "1": "1"}
 BUSY = 8  # requests/s: more than the upper rungs can serve
 LARGE_MODEL, MANY_GPUS = specs.MODELS["Llama-3.1-70B"], 4
+
+POOLS = (2_048, 3_072, 4_096, 6_144, 8_192, 12_288, 16_384)  # tokens
+CONSERVATIVENESS = (0.1, 0.3, 0.5, 1.0, 1.3)
+CAPACITY = {"no_evict": "GUARANTEED_NO_EVICT", "utilization": "MAX_UTILIZATION"}
 
 GPUS = {name: name for name in ("H100 SXM", "A100 80G SXM", "L40S", "RTX 4090")}
 MODELS = {name: name for name in ("Llama-3.1-8B", "Llama-3.1-70B")}
@@ -141,6 +147,52 @@ def why() -> None:
     )
     chapter.say("why_not")
     chapter.flags("why_flags")
+
+
+@chapter.act("pressure", tr("显存满了", "When memory is full"), deeper=True)
+def memory_pressure() -> None:
+    chapter.say("pressure", requests=pressure.TRAFFIC.num_requests)
+    pool = int(
+        chapter.pick("pool", tr("KV 池", "KV pool"), POOLS, start=3_072, unit=TOKENS, live=True)
+    )
+    label = tr("请求里的 max_tokens", "max_tokens in the requests")
+    allowed = int(chapter.choose("max_tokens", label, pressure.limits(), start="512"))
+    label = tr("TensorRT-LLM 的策略", "TensorRT-LLM's policy")
+    capacity = chapter.choose("capacity", label, CAPACITY, start="no_evict", advanced=True)
+    label = tr("SGLang 的保守程度", "SGLang's conservativeness")
+    guess = float(chapter.pick("guess", label, CONSERVATIVENESS, start=1.0, advanced=True))
+    found = pressure.outcomes(
+        Server(pressure.CLOCK, pool, allowed, guess, max_utilization=capacity == "utilization")
+    )
+    chapter.cards([Card(*pressure.card(answer, outcome)) for answer, outcome in found.items()])
+    chapter.draw(
+        pressure.memory_figure(found, pool, large=chapter.large),
+        "memory",
+        alt=tr(
+            "三个服务器的 KV 池随时间：在用的、留给以后的、谁在何时被打断",
+            "The KV pools of three servers over time: in use, kept for later, and who is "
+            "interrupted when",
+        ),
+    )
+    chapter.leaves_out(
+        "pressure_leaves_out",
+        model=pressure.CLOCK.model.name,
+        gpu=pressure.CLOCK.gpu.name,
+        room=count(pressure.CARD_TOKENS),
+        answer=significant(pressure.answer_tokens()),
+    )
+    chapter.say("pressure_result", **pressure.in_blanks(found))
+    chapter.say("pressure_trade")
+    chapter.presets(
+        {
+            "pressure_known": {"max_tokens": "0"},
+            "pressure_bold": {"max_tokens": "0", "guess": 0.3},
+            "pressure_far": {"max_tokens": "1024"},
+            "pressure_pause": {"capacity": "utilization"},
+            "pressure_room": {"pool": 16_384, "max_tokens": "0"},
+        }
+    )
+    chapter.flags("pressure_flags")
 
 
 @chapter.act("format", tr("结构化生成", "Structured generation"))
