@@ -34,7 +34,8 @@ from prometheus_client.samples import Sample
 from sim import clinic
 from sim.clinic import Panel, Readings, Slo, Thresholds
 from sim.metrics import Distribution
-from ui import charts, notes, state
+from ui import notes, state
+from ui.clinic import Reading, at_limits
 from ui.language import tr
 from ui.numbers import count, percent, seconds
 
@@ -43,7 +44,6 @@ MAX_PASTED = 200_000
 MAX_LINES = 20_000
 MAX_LINE = 4_000  # letters
 SHOWN_LETTERS = 40  # of what is quoted from a text
-MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
 BUCKETS = (
     0.001,
     0.002,
@@ -237,7 +237,7 @@ def _line(number: int, line: str) -> list[Sample]:
                 f"第 {number} 行不是 Prometheus 文本：{quoted}；应形如 "
                 f'`name{{label="x"}} 1.5`，至多 {count(MAX_LINE)} 个字符。',
                 f"Line {number} is no Prometheus text: {quoted}; expected, for example, "
-                f'`name{{label="x"}} 1.5`, at most {count(MAX_LINE)} letters.',
+                f'`name{{label="x"}} 1.5`, at most {count(MAX_LINE)} characters.',
             )
         ) from error
     return [sample for family in families for sample in family.samples]
@@ -447,29 +447,11 @@ def against_limits(
 ) -> go.Figure:
     """Every reading as a multiple of its limit; a line at 1."""
     seen = brought.readings
-    rows: list[tuple[str, float | None, float, Callable[[Any], str]]] = [
-        ("TTFT p99", seen.ttft_p99, slo.ttft_seconds, _time),
-        ("ITL p99", seen.itl_p99, slo.itl_seconds, _time),
-        ("KV", seen.kv, limits.kv, _part),
-        (tr("带宽", "bandwidth"), seen.bandwidth, limits.busy, _part),
-        (tr("算力", "compute"), seen.compute, limits.busy, _part),
-    ]
-    times = [min((value or 0.0) / limit, MOST_TIMES) for _, value, limit, _ in rows]
-    texts = [
-        f"{words(value)} ({tr('线', 'line')} {words(limit)})" for _, value, limit, words in rows
-    ]
-    figure = charts.bars(
-        [label for label, *_ in rows],
-        times,
-        tr("是界线的几倍（3 倍以上画到 3）", "times its line (3 and more drawn as 3)"),
-        texts=texts,
-        colours=["prefill", "decode", "cached", "stored", "kernel"],
-        top=MOST_TIMES,
-        large=large,
-        height=300,
+    rows = (
+        Reading("TTFT p99", seen.ttft_p99, slo.ttft_seconds, _time, "prefill"),
+        Reading("ITL p99", seen.itl_p99, slo.itl_seconds, _time, "decode"),
+        Reading("KV", seen.kv, limits.kv, _part, "cached"),
+        Reading(tr("带宽", "bandwidth"), seen.bandwidth, limits.busy, _part, "stored"),
+        Reading(tr("算力", "compute"), seen.compute, limits.busy, _part, "kernel"),
     )
-    figure.update_traces(text=None)
-    for label, text in zip((label for label, *_ in rows), texts, strict=True):
-        figure.add_annotation(x=MOST_TIMES, y=label, text=text, showarrow=False, xanchor="left")
-    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"})
-    return figure
+    return at_limits(rows, large)

@@ -32,7 +32,7 @@ def of_holes(
                 parts.append(
                     tr(
                         f"先把各段挪到一起，搬了 {copied}",
-                        f"first all runs are pushed together: {copied} copied",
+                        f"first all pieces are pushed together: {copied} copied",
                     )
                 )
             case events.Admitted():

@@ -33,7 +33,7 @@ def proposed(place: int, token: str, q: float) -> str:
     return tr(
         f"draft 的第 {place + 1} 小步：提议 {named(place, token)}，它自己给的概率 q 是 "
         f"{share(q)}。",
-        f"Small step {place + 1} of the draft: it proposes {named(place, token)}, to which it "
+        f"Step {place + 1} of the draft: it proposes {named(place, token)}, to which it "
         f"gives q = {share(q)}.",
     )
 

@@ -81,7 +81,7 @@ def _action(step: TreeStep, prompts: Sequence[Prompt]) -> str:
         case "compute":
             return tr(
                 f"{who} 的提示词算好了，马上挂进树里，后来的就能用",
-                f"{who}'s prompt is computed and hangs in the tree at once, for others to find",
+                f"{who}'s prompt is computed and at once in the tree, for others to find",
             )
     return tr(
         f"{who} 写完：答案的 {len(prompt.answer)} 个 token 也留在树里，锁放开",

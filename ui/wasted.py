@@ -39,7 +39,7 @@ def bars(rows: Mapping[str, Shares], large: bool = False) -> go.Figure:
         if part in HUES:
             trace.update(marker_color=charts.colour(HUES[part]))
     edge = len(rows) - 1.5  # between the reservations and the blocks
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     _mark(figure, RESERVED, (-0.5, edge), size, above=True)
     _mark(figure, PAGED, (edge, edge + 1), size, above=False)
     figure.update_yaxes(range=[edge + 2, -1.6])  # room for what the marks say
@@ -94,7 +94,7 @@ def against_block_size(
     figure = charts.stacked_time_series(
         [
             panel(
-                tr("每个请求浪费的 token 位（半块）", "slots wasted per request (half a block)"),
+                tr("每个请求浪费的 token 位（半块）", "KV slots wasted per request (half a block)"),
                 [waste.expected_slots(each) for each in sizes],
                 "internal",
             ),

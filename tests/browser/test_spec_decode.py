@@ -22,7 +22,7 @@ def test_a_round_is_proposed_checked_rejected_and_corrected(new_page):
     player = page.locator(".player")
     note = player.locator(".note")
     expect(player).to_have_attribute("data-painter", "tape")
-    expect(note).to_contain_text("Small step 1 of the draft: it proposes A")
+    expect(note).to_contain_text("Step 1 of the draft: it proposes A")
     total = int(player.get_attribute("data-steps"))
 
     player.locator('[data-act="play"]').click()  # it stops at the rejection
