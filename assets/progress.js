@@ -2,23 +2,27 @@
 //
 // The server sends what this session knows: { known, reset, marks }, marks as a dictionary.  Until it says `known`, it is
 // told what lies in store.  What it sends is laid over the store, so two tabs add to each other; after a reset its own
-// word is the whole truth.  Whatever lies in store may have been tampered with: the server reads it as it reads a file.
+// word is the whole truth.  An exam at hand is a text of its own: null leaves it as it is, empty takes it away.  Whatever
+// lies in store may have been tampered with: the server reads it as it reads a file.
 
-const KEY = "llm-serving-progress";
+const KEY = "llm-serving-progress", EXAM = "llm-serving-exam";
 const MAX_LETTERS = 200_000;
 
 export default function progress({ parentElement, data, setStateValue }) {
   const state = parentElement.querySelector("[data-progress]");
-  let text = "", works = true;
+  let text = "", exam = "", works = true;
   try {
     text = localStorage.getItem(KEY) ?? "";
+    exam = localStorage.getItem(EXAM) ?? "";
     if (data.known) text = save(text, data);
+    if (data.exam) localStorage.setItem(EXAM, data.exam);
+    else if (data.exam === "") localStorage.removeItem(EXAM);
   } catch {
     works = false; // storage is switched off, or full
   }
   state.dataset.progress = works ? "kept" : "unavailable";
   state.dataset.letters = text.length;
-  if (!data.known) setStateValue("stored", { text: text.slice(0, MAX_LETTERS + 1), works });
+  if (!data.known) setStateValue("stored", { text: text.slice(0, MAX_LETTERS + 1), exam: exam.slice(0, MAX_LETTERS), works });
 }
 
 function save(text, { reset, marks }) {

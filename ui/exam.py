@@ -1,12 +1,14 @@
 """A timed mock exam: the same paper for everybody with the same link.
 
 A paper is drawn from the bank by its number.  Nothing is judged before it is handed in; then every
-answer gets its feedback, counts as progress, and can be carried off as a table.
+answer gets its feedback, counts as progress, and can be carried off as a table.  A reload, or the
+link again, goes on where the reader was (`ui.sitting`).
 """
 
 import random
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,47 +19,11 @@ from ui import quiz_bank as bank
 from ui.answers import Mark, Sheet
 from ui.language import tr
 from ui.quiz_bank import Item
+from ui.sitting import NAME, Paper, Sitting, at_hand, resume, take
 
 MAX_SEED = 999_999
 ONE_SUM_IN = 5  # questions
-NAME = "exam"  # of the sheet
 SCRIPT = Path(__file__).resolve().parent.parent / "assets" / "countdown.js"
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What settles an exam."""
-
-    seed: int
-    num_items: int
-    minutes: int
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        return drawn(self.seed, self.num_items)
-
-
-@dataclass(frozen=True)
-class Sitting:
-    """A reader at work on a paper; times in seconds since 1970."""
-
-    paper: Paper
-    started: float
-    ended: float | None = None
-
-    @property
-    def closes(self) -> float:
-        return self.started + 60 * self.paper.minutes
-
-    @property
-    def seconds_left(self) -> float:
-        return max(0.0, self.closes - time.time())
-
-    @property
-    def sheet(self) -> Sheet:
-        is_over = self.ended is not None
-        closes = 0.0 if is_over else self.closes
-        return Sheet(NAME, judges=is_over, closes=closes, seed=self.paper.seed)
 
 
 @cache
@@ -84,11 +50,15 @@ def _next_pile(piles: list[list[Item]]) -> list[Item]:
     return piles[-1]
 
 
+def questions(paper: Paper) -> tuple[Item, ...]:
+    return drawn(paper.seed, paper.num_items)
+
+
 @st.fragment
 def show(paper: Paper, large: bool = False) -> None:
     """Draw what this reader sees of the paper now.  An answer reruns the exam alone."""
-    progress.mount()
     sitting = _sitting(paper)
+    progress.mount()
     if sitting is None:
         _offer(paper)
     elif sitting.ended is None:
@@ -99,16 +69,31 @@ def show(paper: Paper, large: bool = False) -> None:
 
 def _sitting(paper: Paper) -> Sitting | None:
     """This reader's sitting of this paper; one whose time is up hands itself in."""
-    sitting: Sitting | None = st.session_state.get("_exam")
+    if at_hand() is None:
+        _resume(paper)
+    sitting = at_hand()
     if sitting is None or sitting.paper != paper:
         return None
     if sitting.ended is None and sitting.seconds_left == 0:
         _hand_in(sitting)
-    return st.session_state["_exam"]
+    return at_hand()
+
+
+def _resume(paper: Paper) -> None:
+    """Go on with what the browser has kept, at the first question that is open."""
+    items = questions(paper)
+    sitting = resume(paper, items)
+    if sitting is not None:
+        turns.go(NAME, _first_open(sitting.sheet, items))
+
+
+def _first_open(sheet: Sheet, items: Sequence[Item]) -> int:
+    is_open = [answers.given(sheet, item).answer is None for item in items]
+    return is_open.index(True) if any(is_open) else 0
 
 
 def _offer(paper: Paper) -> None:
-    num_items = len(paper.items)
+    num_items = len(questions(paper))
     st.markdown(
         tr(
             f"试卷 {paper.seed}：{num_items} 题，{paper.minutes} 分钟。",
@@ -128,7 +113,7 @@ def _offer(paper: Paper) -> None:
 
 
 def _at_work(sitting: Sitting) -> None:
-    sheet, items = sitting.sheet, sitting.paper.items
+    sheet, items = sitting.sheet, questions(sitting.paper)
     answered = sum(answers.given(sheet, item).answer is not None for item in items)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="exam-line"):
         _countdown(sitting)
@@ -141,7 +126,7 @@ def _at_work(sitting: Sitting) -> None:
 
 
 def _results(sitting: Sitting, large: bool) -> None:
-    sheet, items = sitting.sheet, sitting.paper.items
+    sheet, items = sitting.sheet, questions(sitting.paper)
     marks = [_mark(sheet, item) for item in items]
     right = sum(
         mark is not None and answers.judged(item, mark.answer)
@@ -186,13 +171,12 @@ def _start(paper: Paper) -> None:
     sitting = Sitting(paper, time.time())
     answers.clear(sitting.sheet)
     turns.go(NAME, 0)
-    st.session_state["_exam"] = sitting
+    take(sitting)
 
 
 def _hand_in(sitting: Sitting) -> None:
-    answers.hand_in(sitting.sheet, sitting.paper.items)
-    ended = min(time.time(), sitting.closes)
-    st.session_state["_exam"] = replace(sitting, ended=ended)
+    answers.hand_in(sitting.sheet, questions(sitting.paper))
+    take(replace(sitting, ended=min(time.time(), sitting.closes)))
 
 
 def _countdown(sitting: Sitting) -> None:

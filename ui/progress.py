@@ -2,7 +2,8 @@
 
 There is no login, and nothing is written on the server.  `mount` adds a small component that keeps
 the marks (`ui.answers`) in localStorage and hands them over once per session; that arrives one
-rerun late, so it is mounted only where progress is seen or made.
+rerun late, so it is mounted only where progress is seen or made.  An exam at hand (`ui.sitting`)
+travels along.
 
 What comes from a file or from the browser is hostile until `read` has read it.
 """
@@ -18,7 +19,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import answers
+from ui import answers, sitting
 from ui import quiz_bank as bank
 from ui.answers import Mark
 from ui.language import tr
@@ -133,6 +134,7 @@ def mount() -> None:
         "known": is_known(),
         "reset": st.session_state.get("_progress_reset", False),
         "marks": {key: asdict(mark) for key, mark in answers.news().items()},
+        "exam": sitting.kept(),
     }
     component = st.components.v2.component(
         "progress", html="<span hidden data-progress></span>", js=_script()
@@ -154,6 +156,7 @@ def problem() -> str:
 def reset() -> None:
     """Forget everything, here and in the browser."""
     answers.wipe()
+    sitting.forget()
     st.session_state["_progress_reset"] = st.session_state["_progress_known"] = True
     st.session_state["_progress_problem"] = ""
 
@@ -164,6 +167,7 @@ def _take_stored() -> None:
     if said is None or is_known():
         return
     st.session_state["_progress_known"] = True
+    sitting.came_back(str(said.get("exam") or ""))
     if not said.get("works"):
         st.session_state["_progress_problem"] = tr(
             "浏览器不允许这个页面保存数据：关掉页面，进度就没了。可以先导出成文件。",

@@ -162,7 +162,8 @@ class Watch:
 
 # What a reader answered is of no concern to the next reader of a warm tab.
 FORGET = """() => {
-  if (location.protocol === 'http:') localStorage.removeItem('llm-serving-progress');
+  if (location.protocol !== 'http:') return;
+  for (const key of ['llm-serving-progress', 'llm-serving-exam']) localStorage.removeItem(key);
 }"""
 
 NewPage = Callable[..., Page]

@@ -12,6 +12,12 @@ WHY = ".st-key-quiz-item-05-why_continuous"
 FEEDBACK = '[class*="st-key-quiz-feedback-"]'
 EXAM_ITEM = '[class*="st-key-quiz-item-exam"]'
 KEY = "llm-serving-progress"
+# As if the sitting that the browser keeps had begun so many seconds sooner.
+BEGUN_SOONER = """seconds => {
+  const kept = JSON.parse(localStorage.getItem('llm-serving-exam'));
+  kept.started -= seconds;
+  localStorage.setItem('llm-serving-exam', JSON.stringify(kept));
+}"""
 MESSAGE = "[data-testid=stAlert]"
 BOTH = {"05/one_request_alone", "05/why_continuous"}
 
@@ -26,6 +32,17 @@ def answer_wrongly(page: Page) -> None:
     page.locator(WHY).get_by_text("I am sure").click()
     page.locator(WHY).get_by_text("It makes each request decode faster").click()
     expect(page.locator(f"{WHY} {FEEDBACK}")).to_contain_text("You were sure")
+    helpers.settle(page)
+
+
+def answer_one(page: Page, way: str) -> None:
+    """Take the first option of the first question of the exam that has options to choose from."""
+    with_options = page.locator(EXAM_ITEM).get_by_role("radio")
+    while with_options.count() == 0:
+        page.get_by_role("button", name=way).click()
+        helpers.settle(page)
+    with_options.first.check(force=True)
+    expect(page.get_by_text("1 of 5 answered")).to_be_visible()
     helpers.settle(page)
 
 
@@ -113,12 +130,7 @@ def test_an_exam_is_the_same_for_two_readers_and_judges_when_it_is_handed_in(new
                 page.get_by_role("button", name=onward).click()
     assert papers[0] == papers[1]
 
-    with_options = page.locator(EXAM_ITEM).get_by_role("radio")
-    while with_options.count() == 0:
-        page.get_by_role("button", name="Previous question").click()
-        helpers.settle(page)
-    with_options.first.check(force=True)
-    expect(page.get_by_text("1 of 5 answered")).to_be_visible()
+    answer_one(page, "Previous question")
     expect(page.locator(FEEDBACK)).to_have_count(0)
     page.get_by_role("button", name="Hand in").click()
     expect(page.locator(FEEDBACK)).to_have_count(1)
@@ -129,3 +141,32 @@ def test_an_exam_is_the_same_for_two_readers_and_judges_when_it_is_handed_in(new
     assert sum(row.endswith(",,,") for row in rows) == 4
     helpers.settle(page)
     assert helpers.barriers(page) == []
+
+
+def test_an_exam_goes_on_after_a_reload_and_hands_itself_in_when_its_time_is_up(new_page):
+    page = new_page("en", warm=True)
+    link = {"part": "exam", "seed": 7, "items": 5, "minutes": 5}
+    helpers.visit(page, "/quiz", **link)
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".countdown")).to_contain_text("4:")
+    answer_one(page, "Next question")
+
+    page.evaluate(BEGUN_SOONER, 60)
+    helpers.visit(page, "/")
+    helpers.visit(page, "/quiz", **link)
+    expect(page.locator(".countdown")).to_contain_text("3:")
+    expect(page.get_by_text("1 of 5 answered")).to_be_visible()
+    assert kept(page) == {}
+
+    page.evaluate(BEGUN_SOONER, 230)
+    helpers.visit(page, "/quiz", **link)
+    expect(page.locator(".st-key-exam-result")).to_contain_text("in 5.0 minutes", timeout=30_000)
+    expect(page.locator(FEEDBACK)).to_have_count(1)
+    helpers.settle(page)
+    assert len(kept(page)) == 1
+
+    helpers.visit(page, "/quiz", **link)
+    expect(page.locator(".st-key-exam-result")).to_contain_text("in 5.0 minutes")
+    page.get_by_role("button", name="Sit it again").click()
+    expect(page.locator(".countdown")).to_contain_text("4:")
+    expect(page.get_by_text("0 of 5 answered")).to_be_visible()

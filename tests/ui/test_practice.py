@@ -113,12 +113,12 @@ def test_what_this_session_answered_wins_over_what_the_browser_had():
 
 
 def test_a_paper_is_settled_by_its_number_and_spread_over_chapters():
-    paper = exam.Paper(7, 20, 15)
-    assert paper.items == exam.Paper(7, 20, 60).items
-    assert paper.items != exam.Paper(8, 20, 15).items
-    keys = [item.key for item in paper.items]
+    paper = exam.questions(exam.Paper(7, 20, 15))
+    assert paper == exam.questions(exam.Paper(7, 20, 60))
+    assert paper != exam.questions(exam.Paper(8, 20, 15))
+    keys = [item.key for item in paper]
     assert len(set(keys)) == 20
-    chapters = Counter(item.chapter for item in paper.items)
+    chapters = Counter(item.chapter for item in paper)
     assert chapters.pop(drills.CHAPTER) == 4
     assert max(chapters.values()) - min(chapters.values()) <= 1
 
