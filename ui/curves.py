@@ -74,7 +74,7 @@ def goodput_curve(
     for trace in figure.data[:2]:
         trace.update(mode="lines+markers", marker_size=8, customdata=rates)
     _keep_bright(figure)
-    figure.add_vline(x=chosen, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
+    charts.mark_setting(figure, chosen)
     return figure
 
 
@@ -129,5 +129,5 @@ def two_loops(
         trace.update(mode="lines+markers", marker_size=11 if large else 8)
     low, high = np.log10([lengths[0], lengths[-1]])
     figure.update_xaxes(range=[low - 0.04, high])  # the first marks stand free of the axis
-    figure.add_vline(x=chosen, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
+    charts.mark_setting(figure, chosen)
     return figure

@@ -16,7 +16,6 @@ from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr
 from ui.numbers import count, seconds, significant
 
-BAR = 0.5  # of a row
 NAMED_SHARE = 0.07  # of the axis that a span needs to carry its size
 AIR = 1.04  # beyond the longest bar
 POINTS = 48  # of a curve along the batch
@@ -26,10 +25,6 @@ HUES: dict[str, tuple[int, charts.Dash]] = {  # of a format of weights, in every
     "int8": (0, "dash"),
     "int4": (1, "solid"),
 }
-
-
-def _size(large: bool) -> int:
-    return charts.LARGE_TEXT_PX if large else charts.TEXT_PX
 
 
 def divided(rows: Mapping[str, Stored], chosen: Stored, large: bool = False) -> go.Figure:
@@ -45,7 +40,7 @@ def divided(rows: Mapping[str, Stored], chosen: Stored, large: bool = False) -> 
     ]
     gpu = next(iter(rows.values())).gpu
     figure = charts.request_timeline(bars, "GiB", large=large, height=300)
-    figure.update_traces(width=BAR)
+    figure.update_traces(width=charts.LOW_BAR)
     figure.update_yaxes(range=[len(bars) - 0.5, -0.95])  # room for words above each bar
     longest = max(span.end for row in bars for span in row.spans)
     figure.update_xaxes(range=[0, longest * AIR])
@@ -60,7 +55,7 @@ def divided(rows: Mapping[str, Stored], chosen: Stored, large: bool = False) -> 
                 continue
             elif not one.pool_tokens:
                 words = tr("权重放不下", "weights do not fit")
-            _above(figure, number, span, words, large)
+            charts.name_span_above(figure, number, span, words, large)
     return figure
 
 
@@ -76,17 +71,6 @@ def _spans(one: Stored) -> list[Span]:
         Span("pool", first, end),
         Span("left_alone", end, whole),
     ]
-
-
-def _above(figure: go.Figure, row: int, span: Span, words: str, large: bool) -> None:
-    figure.add_annotation(
-        x=(span.start + span.end) / 2,
-        y=row - BAR / 2,
-        yanchor="bottom",
-        text=words,
-        showarrow=False,
-        font_size=_size(large),
-    )
 
 
 # -- speed --------------------------------------------------------------------------------------
@@ -120,11 +104,11 @@ def decode_gains(
         xshift=6,
         text=tr("比 bf16 慢", "slower than bf16"),
         showarrow=False,
-        font_size=_size(large),
+        font_size=charts.text_px(large),
     )
     figure.update_xaxes(range=np.log10([0.9, 1.1 * most]).tolist())
     figure.update_yaxes(range=[0, 3.4])
-    figure.add_vline(x=batch, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
+    charts.mark_setting(figure, batch)
     for one in formats:
         if batch <= one.num_requests(context):
             figure.add_trace(_here(one, batch, context, large))

@@ -152,7 +152,7 @@ def ttft_split(run: Run, large: bool = False) -> go.Figure:
     for kind, values in (("queue", queue), ("prefill", prefill)):
         figure.add_trace(_stacked(kind, values))
     figure.update_layout(barmode="stack", bargap=0.12, showlegend=True, hovermode="x unified")
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     figure.update_layout(
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
         legend_font_size=size,
@@ -232,7 +232,7 @@ def gaps(record: Record, stalled: np.ndarray, large: bool = False) -> go.Figure:
 
 def _name_levels(figure: go.Figure, levels: Sequence[tuple[str, float]], large: bool) -> None:
     """Right of the lines; those that lie close together share a name."""
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     names: list[tuple[str, float]] = []
     for name, level in sorted(levels, key=lambda named: named[1]):
         if names and level < CLOSE * names[-1][1]:
@@ -277,7 +277,7 @@ def _no_gaps(large: bool) -> go.Figure:
         yref="paper",
         showarrow=False,
         text=tr("只有 1 个 token：没有间隔，也没有 TPOT", "one token: no gap, and no TPOT"),
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        font_size=charts.text_px(large),
     )
     return figure
 

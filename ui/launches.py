@@ -231,7 +231,7 @@ def _shade_beyond(
         yanchor="bottom",
         text=words,
         showarrow=False,
-        font_size=_text_px(large),
+        font_size=charts.text_px(large),
     )
 
 
@@ -254,7 +254,7 @@ def work_of_steps(steps: Mapping[str, Work], large: bool = False) -> go.Figure:
     )
     figure.data = ()
     ends = [0.5 * min([*millis, launching * 1000]), 4 * max([*millis, launching * 1000])]
-    size = _text_px(large)
+    size = charts.text_px(large)
     for kind, inside in (("launch", True), ("kernel", False)):
         chosen = [at for at, work in enumerate(works) if (work < launching) == inside]
         figure.add_trace(
@@ -370,7 +370,3 @@ def rows_of_step(batch: int, size: int | None, large: bool = False) -> go.Figure
     )
     figure.update_xaxes(range=[0, 1.04 * (size or batch)])
     return figure
-
-
-def _text_px(large: bool) -> int:
-    return charts.LARGE_TEXT_PX if large else charts.TEXT_PX

@@ -109,7 +109,7 @@ def own_roofline(results: Results, large: bool = False) -> go.Figure:
         large=large,
         height=285,
     )
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     figure.data[1].update(mode="lines+markers", marker_size=14 if large else 10)
     for one in products:
         figure.add_annotation(

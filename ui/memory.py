@@ -22,7 +22,6 @@ from ui.painters.timeline import Span, Timeline
 
 NAMED_SHARE = 0.08  # of the axis that a span needs to carry its size
 HEIGHT = 226
-BAR = 0.5  # of a row
 NUMBERED_SHARE = 0.05  # of the GPU's memory that a conversation needs to carry its number
 HEAD_SHARE = 0.65  # of the size of text, so that neighbours do not touch
 SEAM = 0.003  # of the axis between two requests
@@ -56,7 +55,7 @@ def conversations(
     for row, spans in enumerate((held, queued)):
         for number, span in enumerate(spans, start=1 if row == 0 else num_running + 1):
             if size > NUMBERED_SHARE * division.gpu.memory_bytes / GIB:
-                _name(figure, row, span, str(number), large)
+                charts.name_span_above(figure, row, span, str(number), large)
     return figure
 
 
@@ -94,7 +93,7 @@ def _beside_pool(division: Division) -> list[charts.Span]:
 def _memory_bars(rows: Sequence[TimelineRow], division: Division, large: bool) -> go.Figure:
     x_title = f"GiB · {division.model.name}"
     figure = charts.request_timeline(rows, x_title, large=large, height=HEIGHT)
-    figure.update_traces(width=BAR)
+    figure.update_traces(width=charts.LOW_BAR)
     figure.update_yaxes(range=[len(rows) - 0.5, -1])  # room for words above each bar
     longest = max(span.end for row in rows for span in row.spans)
     figure.update_xaxes(range=[0, longest * AIR])
@@ -103,20 +102,8 @@ def _memory_bars(rows: Sequence[TimelineRow], division: Division, large: bool) -
     for row, one in enumerate(rows):
         for span in one.spans:
             if span.state in ("weights", "free") and span.end - span.start > NAMED_SHARE * longest:
-                _name(figure, row, span, f"{span.end - span.start:.3g}", large)
+                charts.name_span_above(figure, row, span, f"{span.end - span.start:.3g}", large)
     return figure
-
-
-def _name(figure: go.Figure, row: int, span: charts.Span, text: str, large: bool) -> None:
-    """Above a span."""
-    figure.add_annotation(
-        x=(span.start + span.end) / 2,
-        y=row - BAR / 2,
-        yanchor="bottom",
-        text=text,
-        showarrow=False,
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
-    )
 
 
 # -- the formulas -------------------------------------------------------------------------------
@@ -144,7 +131,7 @@ def heads(model: Model, large: bool = False) -> go.Figure:
     queries = np.arange(model.q_heads)
     group = model.q_heads // model.kv_heads
     middles = queries.reshape(model.kv_heads, group).mean(axis=1)
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     figure = charts.lines([Series("", [-1, model.q_heads], [0, 1])], "", "", large=large)
     figure.data = ()
     pairs = [(query, middles[query // group]) for query in queries]
@@ -205,7 +192,7 @@ def against_weights(division: Division, tokens: int, large: bool = False) -> go.
         line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"},
         annotation={
             "text": tr("池满", "pool full"),
-            "font_size": charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+            "font_size": charts.text_px(large),
         },
         annotation_position="top left",
     )
@@ -239,7 +226,7 @@ def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figur
     for row, who in enumerate(growth.request_ids):
         figure.add_trace(_layer(times, _to_the_end(growth.tokens[row] * mib), who))
     figure.update_xaxes(range=[0, float(times[-1])])
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     below = np.cumsum(growth.tokens, axis=0) - growth.tokens
     for row, who in enumerate(growth.request_ids):  # a letter in the middle of each layer
         present = np.flatnonzero(growth.tokens[row])

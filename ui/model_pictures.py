@@ -59,7 +59,7 @@ def attention(way: Passage, layer: int, head: int, large: bool = False) -> go.Fi
     axis = {**named, "showgrid": False, "showline": False, "ticks": "", "tickangle": 0}
     figure.update_xaxes(**axis | {"tickangle": -60}, side="top", range=[-0.5, len(names) - 0.5])
     figure.update_yaxes(**axis, range=[len(names) - 0.5, -0.5])
-    return figure.update_layout(margin={"t": 64, "r": round(6.5 * _size(large))})
+    return figure.update_layout(margin={"t": 64, "r": round(6.5 * charts.text_px(large))})
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
@@ -77,7 +77,7 @@ def _beside(figure: go.Figure, y: float, text: str, large: bool) -> None:
         xshift=6,
         align="left",
         showarrow=False,
-        font_size=_size(large),
+        font_size=charts.text_px(large),
     )
 
 
@@ -164,7 +164,7 @@ def candidates(one: Choice, large: bool = False) -> go.Figure:
                 marker={"color": colour, "opacity": FAINT if number == 0 else 1},
                 text=[percent(share) for share in shares] if number else None,
                 textposition="outside",
-                textfont={"size": _size(large)},
+                textfont={"size": charts.text_px(large)},
                 constraintext="none",
                 cliponaxis=False,
                 customdata=names,
@@ -181,12 +181,16 @@ def candidates(one: Choice, large: bool = False) -> go.Figure:
         ticks="",
     )
     legend = {"orientation": "v", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom"}
-    legend |= {"font": {"size": _size(large)}, "itemclick": False, "itemdoubleclick": False}
+    legend |= {
+        "font": {"size": charts.text_px(large)},
+        "itemclick": False,
+        "itemdoubleclick": False,
+    }
     return figure.update_layout(
         showlegend=True,
         legend=legend,
         barmode="overlay",
-        margin={"t": 8, "b": round(2.4 * _size(large))},
+        margin={"t": 8, "b": round(2.4 * charts.text_px(large))},
     )
 
 
@@ -294,7 +298,7 @@ def _cells(cells: Sequence[tuple[int, int, int, str, str]], kind: str, large: bo
         insidetextanchor="middle",
         textangle=0,
         constraintext="none",
-        textfont={"size": BYTE_PX if is_byte and not large else _size(large)},
+        textfont={"size": BYTE_PX if is_byte and not large else charts.text_px(large)},
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )
@@ -307,10 +311,6 @@ def _empty(large: bool, height: int) -> go.Figure:
     figure = charts.lines([Series("", [0, 1], [0, 1])], "", "", large=large, height=height)
     figure.data = ()
     return figure
-
-
-def _size(large: bool) -> int:
-    return charts.LARGE_TEXT_PX if large else charts.TEXT_PX
 
 
 def _name(piece: str) -> str:

@@ -36,7 +36,7 @@ def matrices(model: Model, rows: int, most: int, phase: str, large: bool = False
     hidden, ffn = model.hidden, model.ffn
     figure = charts.lines([Series("", [0], [0])], "", "", large=large, height=236)
     figure.data = ()
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     left = hidden + GAP
     _matrix(figure, (0, hidden), (-GAP - rows, -GAP), phase)
     _matrix(figure, (left, left + ffn), (0, hidden), "weights")
@@ -102,7 +102,7 @@ def two_times(step: Breakdown, large: bool = False) -> go.Figure:
     )
     figure.update_traces(width=0.6)
     totals = [row.spans[-1].end for row in rows]
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     for number, total in enumerate(totals):
         text = seconds(total / 1000)
         figure.add_annotation(
@@ -204,7 +204,7 @@ def _mark_ridge(figure: go.Figure, ridge: float, large: bool) -> None:
         xshift=4,
         text=tr(f"拐点 {number}", f"ridge {number}"),
         showarrow=False,
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        font_size=charts.text_px(large),
     )
 
 
@@ -275,7 +275,7 @@ def along_the_batch(
         height=180,
     )
     figure.update_xaxes(range=np.log10([0.8 * batches[0], 1.1 * batches[-1]]).tolist())
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     if fitting < batches[-1]:
         figure.add_vrect(
             x0=max(fitting, 1), x1=batches[-1], fillcolor=charts.NEUTRAL, opacity=0.18, line_width=0

@@ -69,7 +69,7 @@ def _name_span(figure: go.Figure, row: int, span: Span, text: str, large: bool) 
         y=row,
         text=f"<b>{text}</b>",
         showarrow=False,
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        font_size=charts.text_px(large),
     )
 
 
@@ -252,7 +252,7 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
             xanchor="left",
             yanchor=anchor,
             xshift=6,
-            font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+            font_size=charts.text_px(large),
         )
     for flip in flips:
         charts.mark_point(figure, flip, 0, f"{flip:.1f}", large)

@@ -95,7 +95,7 @@ def hit_curve(
     figure.update_xaxes(range=[math.log10(capacities[0] / 1.3), math.log10(published[-1] * 1.3)])
     level = {"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"}
     figure.add_hline(y=100 * limit, line=level)
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     for name, tokens in pools.items():
         figure.add_vline(x=tokens, line=level)
         _name(figure, tokens, 0, name, size, "right")
@@ -140,5 +140,5 @@ def _write(figure: go.Figure, x: float, row: int, text: str, large: bool) -> Non
         showarrow=False,
         xanchor="left",
         xshift=6,
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        font_size=charts.text_px(large),
     )

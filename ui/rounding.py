@@ -276,7 +276,7 @@ def losses(outlier: int, chosen: tuple[str, str], large: bool = False) -> go.Fig
     found = all_judged(outlier)
     names = granularity_names()
     labels = [f"{grid} · {names[name]}" for grid, name in found]
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     marked = list(found).index(chosen)
     ticks = [f"<b>{label}</b>" if at == marked else label for at, label in enumerate(labels)]
     figure = charts.bars(
@@ -369,7 +369,7 @@ def _cell(figure: go.Figure, at: int, row: int, piece: str, differs: bool, large
         y=row,
         text=f"<b>{words}</b>" if differs else words,
         showarrow=False,
-        font_size=(charts.LARGE_TEXT_PX if large else charts.TEXT_PX) - 2,
+        font_size=charts.text_px(large) - 2,
     )
 
 

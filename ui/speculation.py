@@ -300,7 +300,7 @@ def speedup_over_batch(
         xref="paper",
         xanchor="left",
         showarrow=False,
-        font_size=charts.LARGE_TEXT_PX if large else charts.TEXT_PX,
+        font_size=charts.text_px(large),
     )
     gain = load.speedup(a, batch)
     charts.mark_point(
@@ -332,7 +332,7 @@ def steps_over_batch(
         height=280,
     )
     charts.name_in_corner(figure, large, x=0, y=1)
-    figure.add_vline(x=batch, line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dot"})
+    charts.mark_setting(figure, batch)
     return figure
 
 

@@ -23,7 +23,7 @@ from ui.charts.bar_charts import bar_marker, bars, grouped_bars
 from ui.charts.distributions import Sample, distribution
 from ui.charts.drawing import show
 from ui.charts.line_charts import lines
-from ui.charts.marks import mark_arrow, mark_point, number_line, padded
+from ui.charts.marks import mark_arrow, mark_point, mark_setting, number_line, padded
 from ui.charts.panels import Panel, stacked_time_series
 from ui.charts.series import Series
 from ui.charts.style import (
@@ -43,12 +43,20 @@ from ui.charts.style import (
     text_px,
     text_width,
 )
-from ui.charts.timelines import FRAME_PX, Span, TimelineRow, request_timeline
+from ui.charts.timelines import (
+    FRAME_PX,
+    LOW_BAR,
+    Span,
+    TimelineRow,
+    name_span_above,
+    request_timeline,
+)
 
 __all__ = [
     "AXIS",
     "FRAME_PX",
     "LARGE_TEXT_PX",
+    "LOW_BAR",
     "NEUTRAL",
     "PATTERNS",
     "TEXT_PX",
@@ -69,8 +77,10 @@ __all__ = [
     "lines",
     "mark_arrow",
     "mark_point",
+    "mark_setting",
     "name_above",
     "name_in_corner",
+    "name_span_above",
     "number_line",
     "padded",
     "plain",

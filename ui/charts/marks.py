@@ -42,6 +42,11 @@ def mark_point(
     return figure
 
 
+def mark_setting(figure: go.Figure, x: float) -> None:
+    """A line through all curves at the setting in use."""
+    figure.add_vline(x=x, line={"color": NEUTRAL, "width": 1.5, "dash": "dot"})
+
+
 def mark_arrow(
     figure: go.Figure,
     start: tuple[float, float],

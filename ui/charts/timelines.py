@@ -12,6 +12,7 @@ from ui.language import tr
 
 ROW_PX = 18  # height of one request in the timeline
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title
+LOW_BAR = 0.5  # of a row: a bar that leaves room for a name above it
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,18 @@ def request_timeline(
     figure.update_xaxes(rangemode="tozero")
     figure.update_layout(barmode="overlay", showlegend=True, legend=legend(large))
     return figure
+
+
+def name_span_above(figure: go.Figure, row: int, span: Span, text: str, large: bool) -> None:
+    """In a row whose bar is `LOW_BAR` high."""
+    figure.add_annotation(
+        x=(span.start + span.end) / 2,
+        y=row - LOW_BAR / 2,
+        yanchor="bottom",
+        text=text,
+        showarrow=False,
+        font_size=text_px(large),
+    )
 
 
 def _has(row: TimelineRow, state: str) -> bool:
