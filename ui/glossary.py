@@ -32,6 +32,7 @@ class Term:
     en: str
     definition_zh: str
     definition_en: str
+    chapter: str  # the stem of the first that marks it: 05_batching
     source: str
 
     def name(self, language: str) -> str:
@@ -61,7 +62,7 @@ def unknown_terms(text: str) -> list[str]:
 
 
 def incomplete_terms(known: Iterable[Term]) -> list[str]:
-    """Ids of terms that lack a name, a definition or a source."""
+    """Ids of terms that lack a name, a definition, a chapter or a source."""
     return [term.id for term in known if not all(value.strip() for value in vars(term).values())]
 
 

@@ -1,6 +1,6 @@
-"""The whole glossary, to be searched: each term under the chapter that links it first."""
+"""The whole glossary, to be searched: each term under the chapter that first marks it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import streamlit as st
@@ -10,7 +10,6 @@ from ui.glossary import Term
 from ui.language import current, tr
 
 MAX_LETTERS = 60  # of what is looked for
-NOWHERE = ""  # terms that no chapter links
 
 
 @st.fragment
@@ -46,31 +45,17 @@ def matching(wanted: str) -> list[Term]:
 
 
 def by_chapter(terms: Sequence[Term]) -> dict[str, list[Term]]:
-    """Stem -> its terms, in reading order; those of no chapter last."""
-    groups: dict[str, list[Term]] = {stem: [] for stem in (*chapters.NAMES, NOWHERE)}
+    """Stem -> its terms, in reading order."""
+    groups: dict[str, list[Term]] = {stem: [] for stem in chapters.NAMES}
     for term in terms:
-        groups[first_links().get(term.id, NOWHERE)].append(term)
+        groups[term.chapter].append(term)
     return {stem: group for stem, group in groups.items() if group}
 
 
-@cache
-def first_links() -> Mapping[str, str]:
-    """Term -> stem of the chapter that links it first."""
-    first: dict[str, str] = {}
-    for chapter in chapters.in_order():
-        for section in chapter.text("zh").sections.values():
-            for term_id in glossary.TERM.findall(section.body):
-                first.setdefault(term_id, chapter.stem)
-    return first
-
-
 def _group(stem: str, terms: Sequence[Term]) -> None:
+    chapter = chapters.Chapter(stem)
     with st.container(key=f"glossary-group-{stem}", gap="xsmall"):
-        if stem == NOWHERE:
-            st.markdown(tr("**其他**", "**Others**"))
-        else:
-            chapter = chapters.Chapter(stem)
-            frame.link(chapter, chapter.name(current()))
+        frame.link(chapter, chapter.name(current()))
         st.markdown("\n\n".join(map(_entry, terms)))
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.chapters import ROOT
+from tests.chapters import CHAPTERS, ROOT
 from ui import glossary
 
 HAN = r"[\u3400-\u4dbf\u4e00-\u9fff]"
@@ -23,7 +23,16 @@ def test_every_linked_term_is_in_the_glossary(path):
     assert glossary.unknown_terms(text) == []
 
 
-def test_every_term_has_a_name_a_definition_and_a_source():
+@every_term
+def test_the_chapter_of_a_term_is_the_first_whose_text_marks_it(term):
+    def marks(chapter):
+        texts = (chapter.prose(language).read_text(encoding="utf-8") for language in ("zh", "en"))
+        return any(term.id in glossary.TERM.findall(text) for text in texts)
+
+    assert term.chapter == next(chapter.script.stem for chapter in CHAPTERS if marks(chapter))
+
+
+def test_every_term_has_a_name_a_definition_a_chapter_and_a_source():
     assert glossary.incomplete_terms(TERMS) == []
 
 
