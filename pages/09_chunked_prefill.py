@@ -12,7 +12,7 @@ from sim.cost import Roofline
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
-from ui import frames, lesson, notes, pictures, predict, runs
+from ui import frames, lesson, pictures, predict, runs, stall_notes
 from ui.lesson import Card, tr
 from ui.numbers import count, seconds
 
@@ -257,15 +257,15 @@ def load() -> None:
     chapter.leaves_out("load_leaves_out", requests=len(TRAFFIC), least=seconds(NOTICEABLE))
     chapter.say(
         "load_result",
-        documents=notes.where_it_turns(documents),
-        chats=notes.where_it_turns(chats),
+        documents=stall_notes.where_it_turns(documents),
+        chats=stall_notes.where_it_turns(chats),
     )
     chapter.say(
         "load_why",
         busiest=count(LOADS[-1]),
         budget=count(size),
-        soonest=notes.later_or_sooner(min(change.short)),
-        latest=notes.later_or_sooner(max(change.short)),
+        soonest=stall_notes.later_or_sooner(min(change.short)),
+        latest=stall_notes.later_or_sooner(max(change.short)),
     )
     chapter.say("load_others")
 

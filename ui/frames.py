@@ -8,7 +8,7 @@ import numpy as np
 from sim import metrics, slots, stalls
 from sim.engine import Setup, Step, StepWork
 from sim.slots import SlotGrid
-from ui import notes, runs, theme
+from ui import notes, runs, stall_notes, theme
 from ui.language import tr
 from ui.numbers import percent, seconds
 from ui.painters.slots import Grid, Slots
@@ -115,7 +115,7 @@ def shared_steps(setup: Setup, alt: str, title: str = "") -> Timeline:
         spans=tuple(spans),
         at=tuple(step.end_seconds for step in steps),
         notes=tuple(
-            notes.shares(step, own, prompts) for step, own in zip(steps, alone, strict=True)
+            stall_notes.shares(step, own, prompts) for step, own in zip(steps, alone, strict=True)
         ),
         events=tuple(_kinds_of([step]) for step in steps),
         alt=alt,

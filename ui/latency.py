@@ -14,7 +14,7 @@ from sim import metrics
 from sim.engine import Record, Run
 from sim.stations import CPU, GPU, QUEUE, Journey, Station
 from sim.streaming import Definition, Stream
-from ui import charts, notes, theme
+from ui import charts, latency_notes, notes, theme
 from ui.charts import Series
 from ui.language import tr
 from ui.numbers import seconds
@@ -54,7 +54,10 @@ def journey_timeline(journey: Journey, words: Sequence[str], alt: str) -> Timeli
             *_measured(4, seen),
         ),
         at=(0.0, *at),
-        notes=(came, *(notes.station_note(one, journey, words) for one in journey.stations)),
+        notes=(
+            came,
+            *(latency_notes.station_note(one, journey, words) for one in journey.stations),
+        ),
         events=((), *(_kind(one, journey) for one in journey.stations)),
         alt=alt,
     )
@@ -114,7 +117,7 @@ def message_timeline(record: Record, answer: Stream, alt: str) -> Timeline:
         for number, (start, stop) in enumerate(pairwise(tokens), start=1)
     ]
     said = [
-        notes.stream_note(before + place, place, gap if place == size else 0)
+        latency_notes.stream_note(before + place, place, gap if place == size else 0)
         for before, size, gap in zip(
             np.cumsum([0, *sizes[:-1]]).tolist(), sizes, np.diff(messages).tolist(), strict=True
         )

@@ -42,9 +42,9 @@ from ui import (
     frame,
     glossary,
     live,
-    notes,
     player,
     predict,
+    problems,
     proof,
     quiz,
     state,
@@ -140,7 +140,7 @@ class Chapter:
         try:
             act.draw()
         except SimError as error:  # a setting that cannot be simulated: say so, keep the controls
-            self.problem(notes.error(error))
+            self.problem(problems.error(error))
         if self.large:
             self._lecture_bar(act)
         else:
@@ -284,7 +284,7 @@ class Chapter:
         text, letters = self._control(controls.line, given, more, controls.writable)
         self._answers[state.TYPED] = text
         left_out = tiny_model.left_out(text) if is_prompt else 0
-        self.problem(notes.text_cut(letters, text, left_out))
+        self.problem(problems.text_cut(letters, text, left_out))
         return cast(str, text)
 
     def press(
@@ -343,7 +343,7 @@ class Chapter:
         try:
             return choose()
         except SimError as error:  # a link may hold anything
-            self.problem(f"A: {notes.error(error)}")
+            self.problem(f"A: {problems.error(error)}")
             return None
         finally:
             self._quoted = at_rest
@@ -551,7 +551,7 @@ class Chapter:
         except _AllKnown:
             pass
         except SimError as error:
-            message = notes.error(error)
+            message = problems.error(error)
             self._leading = [lambda: st.warning(message)]
         finally:
             self._answers = at_rest

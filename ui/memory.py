@@ -14,7 +14,7 @@ from sim.engine import Run, Step
 from sim.growth import Growth
 from sim.kv.sizes import Division, Group, request_bytes
 from sim.specs import GIB, Model
-from ui import charts, notes, pictures, theme
+from ui import charts, memory_notes, notes, pictures, theme
 from ui.charts import Panel, Series, TimelineRow
 from ui.language import tr
 from ui.numbers import memory
@@ -278,7 +278,7 @@ def growth_timeline(steps: Sequence[Step], growth: Growth, model: Model, alt: st
         ]
         spans.append(Span(len(lanes), start, end, "stored", f"{total:,}"))
     said = [
-        notes.kept(step, column.tolist(), growth.request_ids, model.kv_bytes_per_token)
+        memory_notes.kept(step, column.tolist(), growth.request_ids, model.kv_bytes_per_token)
         for step, column in zip(steps, growth.tokens.T, strict=True)
     ]
     return Timeline(

@@ -11,10 +11,35 @@ from sim.engine import Step
 from sim.forks import ForkStep
 from ui.language import tr
 from ui.notes import names
+from ui.numbers import memory
+from ui.theme import request_letter
 
 Table = Mapping[int, Sequence[int]]
 Size = Callable[[float], str]  # slots in words
 Kind = TypeVar("Kind")
+
+
+def kept(
+    step: Step, tokens: Sequence[int], request_ids: Sequence[int], bytes_per_token: float
+) -> str:
+    """Whose tokens lie in KV memory, and who is about to give theirs back.
+
+    `tokens`: of each of `request_ids`, while the step runs.
+    """
+    total = sum(tokens)
+    present = [
+        f"{request_letter(who)} {some:,}"
+        for who, some in zip(request_ids, tokens, strict=True)
+        if some
+    ]
+    size = memory(total * bytes_per_token)
+    whole = f" = {total:,}" if len(present) > 1 else ""
+    parts = [f"{' + '.join(present)}{whole} {tr('token', 'tokens')} · {size}"]
+    if step.finished:
+        back = sum(tokens[list(request_ids).index(who)] for who in step.finished)
+        who = names(step.finished)
+        parts.append(tr(f"{who} 写完，归还 {back:,} 个", f"{who} done: gives back {back:,}"))
+    return tr("；".join(parts) + "。", "; ".join(parts) + ".")
 
 
 def of_holes(

@@ -17,7 +17,7 @@ import streamlit as st
 from sim import proofs
 from sim.proofs import SameDistribution, SameLogits, SameTokens
 from sim.sampling import GREEDY, Sampling
-from ui import controls, language, notes, prose, state, tiny_model
+from ui import controls, language, notes, problems, prose, state, tiny_model
 from ui.language import tr
 from ui.numbers import count, significant
 
@@ -63,7 +63,7 @@ def panel(claim: str, text: str | None = None) -> None:
         if text is None:
             label = tr("用你自己的文字", "On a text of your own")
             text, letters = controls.line(state.TYPED, label, tiny_model.SAMPLE)
-            if said := notes.text_cut(letters, text, tiny_model.left_out(text)):
+            if said := problems.text_cut(letters, text, tiny_model.left_out(text)):
                 st.warning(said)
         proof = of(claim, text, language.current())
         st.markdown(words.filled(proof.verdict, **proof.numbers))

@@ -7,7 +7,7 @@ import streamlit as st
 from sim import traces
 from sim.errors import SimError
 from sim.traces import Trace
-from ui import notes, state
+from ui import problems, state
 from ui.language import tr
 from ui.numbers import count
 
@@ -23,7 +23,7 @@ def read(uploaded: bytes | None) -> tuple[Trace | None, str]:
         try:
             state.keep("trace", _parse(uploaded))
         except SimError as error:
-            problem = notes.error(error)
+            problem = problems.error(error)
     return state.kept("trace", None), problem
 
 

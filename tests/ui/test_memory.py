@@ -11,7 +11,7 @@ from sim.growth import growth
 from sim.kv import Paged, sizes
 from sim.scheduler import Chunked
 from sim.specs import GIB
-from ui import language, memory, notes, player, theme
+from ui import language, memory, memory_notes, player, theme
 
 OLD, NEW = specs.MODELS["Llama-2-7B"], specs.MODELS["Llama-3.1-8B"]
 SMALL = sizes.Division(OLD, specs.GPUS["RTX 4090"])
@@ -113,7 +113,7 @@ def test_the_player_takes_the_frames_and_the_bottom_lane_is_the_sum():
 def test_a_note_adds_up_and_says_what_is_given_back(reader):
     steps, grown = ran()
     said = [
-        notes.kept(step, column.tolist(), grown.request_ids, OLD.kv_bytes_per_token)
+        memory_notes.kept(step, column.tolist(), grown.request_ids, OLD.kv_bytes_per_token)
         for step, column in zip(steps, grown.tokens.T, strict=True)
     ]
     token = {"zh": "token", "en": "tokens"}[reader]

@@ -1,20 +1,17 @@
-"""What happened in a step, in words: every event and every error, in both languages."""
+"""What happened in a step, in words: every event, in both languages."""
 
-import ast
 import re
 from dataclasses import fields
 from typing import get_args
 
 import pytest
 
-from sim import engine, events, scheduler, stalls, traces, workload
+from sim import engine, events, scheduler, workload
 from sim.cost import SimpleClock, StepTime
 from sim.engine import Setup, Step, StepWork
-from sim.errors import SimError
 from sim.kv import Paged
-from sim.request import Request
-from tests.chapters import LANGUAGES, ROOT
-from ui import language, notes
+from tests.chapters import LANGUAGES
+from ui import notes
 
 HAN = re.compile("[\u4e00-\u9fff]")
 TERMS = {"token", "KV", "GPU", "CSV", "UTF"}  # that stay Latin in Chinese
@@ -34,12 +31,6 @@ EVENTS = {
     events.Finished: events.Finished(2, 30),
     events.Released: events.Released((0, 2)),
 }
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """`read("zh")`: from now on the reader reads Chinese."""
-    return lambda code: monkeypatch.setattr(language, "current", lambda: code)
 
 
 def latin(text):
@@ -205,199 +196,3 @@ def test_kinds_are_those_of_the_step_each_once_in_order():
     both = (events.Admitted(0, 0, False), events.Arrived(1), events.Admitted(1, 0, False))
     assert notes.kinds(step(*both, events.FirstToken(0))) == ("admitted", "first_token")
     assert notes.kinds(None) == ()
-
-
-# -- errors -------------------------------------------------------------------------------------
-
-
-def codes():
-    """Every code that `sim` can raise."""
-    found = set()
-    for file in (ROOT / "sim").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                at = {"SimError": 0, "require": 1}.get(node.func.id, len(node.args))
-                found |= {a.value for a in node.args[at : at + 1] if isinstance(a, ast.Constant)}
-    return sorted(found)
-
-
-# What a reader can bring about with the controls of a page or with a file.
-REACHABLE: dict[str, dict[str, object]] = {
-    "cv_out_of_range": {"value": -2, "lowest": 0.01, "highest": 100.0},
-    "format_unknown": {"value": "int3", "known": ("bf16", "int4")},
-    "heads_not_divisible": {"model": "Qwen2.5-7B", "value": 8, "q_heads": 28, "kv_heads": 4},
-    "length_range_empty": {"low": 9, "high": 4},
-    "measurement_cut_short": {"done": 3, "total": 8},
-    "model_does_not_fit": {"model": "Llama-3.1-70B", "gpu": "RTX 4090"},
-    "num_users_below_one": {"value": 0},
-    "no_progress": {"request_id": 3, "num_tokens": 9, "seconds": 1.0},
-    "p99_out_of_range": {"mean": 9, "p99": 1},
-    "seed_negative": {"value": -7},
-    "speed_infinite": {},
-    "tensor_parallel_unknown": {"value": 3, "known": (1, 2, 4, 8)},
-    "think_time_negative": {"value": -2},
-    "trace_all_failed": {"value": 31},
-    "trace_ambiguous": {"line": 2, "formats": ("azure", "plain")},
-    "trace_bad_value": {"line": 7, "column": "ContextTokens", "value": "x", "expected": "count"},
-    "trace_column_missing": {"line": 1, "column": "GeneratedTokens", "format": "azure"},
-    "trace_column_twice": {"line": 2, "column": "ContextTokens"},
-    "trace_empty": {},
-    "trace_no_rows": {"line": 1, "format": "burstgpt"},
-    "trace_not_commas": {"line": 1, "separator": ";"},
-    "trace_not_csv": {"line": 7, "reason": "unexpected end of data"},
-    "trace_not_json": {"line": 7},
-    "trace_not_text": {},
-    "trace_nul": {"line": 7},
-    "trace_unknown_format": {"line": 3, "value": "in,out"},
-}
-
-
-def test_the_search_for_codes_finds_them():
-    assert set(REACHABLE) - {"trace_not_text"} <= set(codes())  # that one is raised by ui.traces
-    assert len(codes()) > 25
-
-
-@both_languages
-@pytest.mark.parametrize("name", REACHABLE)
-def test_an_error_a_reader_can_cause_says_what_is_wrong_and_where(read, code, name):
-    read(code)
-    said = notes.error(SimError(name, **REACHABLE[name]))
-    assert name not in said  # its own message, not the fallback
-    assert bool(HAN.search(said)) == (code == "zh")
-    for key in ("line", "column", "value", "gpu", "model", "low", "high", "lowest", "highest"):
-        assert str(REACHABLE[name].get(key, "")) in said
-    assert said.endswith(("。", "."))
-
-
-@both_languages
-def test_what_cannot_be_chosen_is_told_what_can(read, code):
-    read(code)
-    listed = {"zh": "bf16、int4", "en": "bf16, int4"}[code]
-    assert listed in notes.error(SimError("format_unknown", **REACHABLE["format_unknown"]))
-    said = notes.error(SimError("heads_not_divisible", **REACHABLE["heads_not_divisible"]))
-    assert "28" in said
-    assert "4 KV" in said or "4 个 KV" in said
-
-
-@both_languages
-@pytest.mark.parametrize(
-    ("expected", "words"),
-    [
-        ("timestamp", "2023-11-16"),
-        ("time_in_seconds", "1,000,000,000"),
-        ("time_in_order", "queued_ts"),
-        ("time_in_span", "1,000,000,000"),
-        ("count", "10,000,000"),
-        ("present", ""),
-    ],
-)
-def test_a_bad_value_says_what_was_expected(read, code, expected, words):
-    read(code)
-    said = notes.error(
-        SimError("trace_bad_value", line=2, column="TIMESTAMP", value="?", expected=expected)
-    )
-    assert expected not in said
-    assert words in said
-    assert not re.search(f"{HAN.pattern}\\d", said)
-
-
-@both_languages
-@pytest.mark.parametrize("name", ["trace_empty", "trace_unknown_format"])
-def test_a_file_of_no_format_is_told_every_format_and_its_columns(read, code, name):
-    read(code)
-    said = notes.error(SimError(name, **REACHABLE[name]))
-    for known, columns in traces.FORMATS.items():
-        assert notes.trace_format(known) in said
-        assert [column for column in columns if column not in said] == []
-
-
-@both_languages
-def test_a_file_that_nearly_has_a_format_is_told_that_one_and_its_columns(read, code):
-    read(code)
-    for name in ("trace_column_missing", "trace_no_rows", "trace_ambiguous"):
-        values = REACHABLE[name]
-        meant = {str(values["format"])} if "format" in values else {"azure", "plain"}
-        said = notes.error(SimError(name, **values))
-        told = {known for known in traces.FORMATS if notes.trace_format(known) in said}
-        assert told == meant
-        for known in meant:
-            assert [column for column in traces.FORMATS[known] if column not in said] == []
-
-
-def test_a_wrong_separator_is_named(read):
-    words = {
-        ("zh", ";"): "分号",
-        ("zh", "\t"): "制表符",
-        ("en", ";"): "semicolon",
-        ("en", "\t"): "tab",
-    }
-    for (code, mark), word in words.items():
-        read(code)
-        assert word in notes.error(SimError("trace_not_commas", line=1, separator=mark))
-
-
-def test_what_nobody_can_see_is_shown_as_a_mark(read):
-    read("en")
-    where = {"line": 2, "column": "ContextTokens", "expected": "count"}
-    said = notes.error(SimError("trace_bad_value", value="4\n8\x1b\u202e\ud800", **where))
-    assert "“4\ufffd8\ufffd\ufffd\ufffd”" in said
-
-
-@both_languages
-@pytest.mark.parametrize("name", sorted(set(codes()) - set(REACHABLE)))
-def test_every_other_error_is_at_least_named_with_its_values(read, code, name):
-    read(code)
-    said = notes.error(SimError(name, value=-1))
-    assert name in said
-    assert "-1" in said
-    assert bool(HAN.search(said)) == (code == "zh")
-
-
-# -- who shares a step ---------------------------------------------------------------------------
-
-
-def shares(requests, budget):
-    clock = SimpleClock(1_000, 0.01)
-    setup = Setup(requests, scheduler.Chunked(8, budget), Paged(1_000), clock)
-    prompts = {one.id: one.prompt_tokens for one in requests}
-    return [
-        notes.shares(step, stalls.seconds_alone(step, clock), prompts)
-        for step in engine.steps(setup)
-    ]
-
-
-def test_a_shared_step_says_who_computes_how_much_and_how_long_it_would_take_without(read):
-    requests = (*workload.of_lengths((4, 4), 8), Request(2, 0.005, 100, 2))
-    read("en")
-    assert shares(requests, 64) == [
-        "Prefill: A 8, B 8. First token: A and B. 16.0 ms.",
-        "Prefill: C 62 (62 of 100). Decode: A and B. 62.0 ms instead of 10.0 ms.",
-        "Prefill: C 38. First token: C. Decode: A and B. 38.0 ms instead of 10.0 ms.",
-        "Decode: A, B and C. Done: A, B and C. 10.0 ms.",
-    ]
-    read("zh")
-    assert shares(requests, 64)[1] == (
-        "预填充：C 62（62 / 100）；解码：A、B；62.0 ms，本来 10.0 ms。"
-    )
-
-
-def test_the_last_piece_of_a_prompt_is_one_number(read):
-    requests = (*workload.of_lengths((4,), 8), Request(1, 0.005, 100, 2))
-    read("en")
-    assert shares(requests, 512)[1].startswith("Prefill: B 100. First token: B. Decode: A.")
-
-
-def test_where_a_difference_turns_is_a_predicate(read):
-    read("en")
-    assert notes.where_it_turns(()) == "never changes sign"
-    assert notes.where_it_turns((3.14, 15.0)) == "changes sign at 3.1, 15.0 requests per second"
-    read("zh")
-    assert notes.where_it_turns((3.14,)) == "在每秒 3.1 个请求处变号"
-
-
-def test_a_difference_of_moments_is_later_or_sooner(read):
-    read("en")
-    assert notes.later_or_sooner(-0.0806) == "80.6 ms sooner"
-    assert notes.later_or_sooner(1.5) == "1.50 s later"
-    read("zh")
-    assert notes.later_or_sooner(-0.0806) == "早 80.6 ms"

@@ -9,7 +9,7 @@ from sim.cost import SimpleClock
 from sim.kv import Paged
 from sim.kv.chain import Lookup, chain
 from sim.request import Request, Segment
-from ui import block_notes, hash_chain, language, player, pool_walk, prefix, prompts
+from ui import block_notes, hash_chain, player, pool_walk, prefix, prompts
 from ui.numbers import seconds
 
 TEXT = tuple(range(16))
@@ -18,12 +18,8 @@ GUESTS = (Request(0, 0.0, 12, 2, S), Request(1, 0.0, 11, 2, S), Request(2, 0.0, 
 
 
 @pytest.fixture(autouse=True)
-def read(monkeypatch):
-    def choose(code):
-        monkeypatch.setattr(language, "current", lambda: code)
-
-    choose("en")
-    return choose
+def _english(read):
+    """Every picture here is read in English, unless a test says otherwise."""
 
 
 def looked_up(asked, size=4):

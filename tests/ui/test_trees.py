@@ -7,22 +7,13 @@ import pytest
 
 from sim import events
 from sim.tree_server import ORDERS, least_slots, serve
-from ui import language, player, tree_notes, trees
+from ui import player, tree_notes, trees
 from ui.painters.tree import Bar, Moment, Tree
 
 SLOTS = (18, 24, 28, 44)
 EVERY_RUN = pytest.mark.parametrize(
     ("slots", "order"), [(slots, order) for slots in SLOTS for order in ORDERS]
 )
-
-
-@pytest.fixture
-def read(monkeypatch):
-    def choose(code):
-        monkeypatch.setattr(language, "current", lambda: code)
-
-    choose("en")
-    return choose
 
 
 def shown(slots=28, order="fcfs") -> tuple[Tree, list]:
