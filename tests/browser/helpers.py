@@ -1,5 +1,6 @@
 """Verbs for browser tests: visit a page, wait for a condition, look for faults."""
 
+import mimetypes
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -119,6 +120,22 @@ def nudge(page: Page, name: str, key: str = "ArrowRight") -> None:
     """Move a slider by one key press; its value reaches the server a moment later."""
     slider(page, name).focus()
     page.keyboard.press(key)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Take an option of a list, which closes when the page scrolls: so the page scrolls first."""
+    box = page.get_by_role("combobox", name=label)
+    box.evaluate("box => box.scrollIntoView({block: 'center'})")
+    settle(page)
+    box.click()
+    page.get_by_role("option", name=option).click()
+
+
+def upload(page: Page, content: bytes, name: str) -> None:
+    """Give a file to the one place of the page that takes files."""
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    file = {"name": name, "mimeType": kind, "buffer": content}
+    page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
 
 
 def expect_step(page: Page, step: int) -> None:

@@ -1,9 +1,9 @@
 """A reader solves one case, and brings the metrics of a server of their own."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser import helpers
-from tests.browser.helpers import expect_address
+from tests.browser.helpers import choose, expect_address
 
 FEW_SLOTS = 45  # the number that draws a batch limit that is too low
 METRICS = """vllm:time_to_first_token_seconds_bucket{le="1"} 10
@@ -13,15 +13,6 @@ vllm:inter_token_latency_seconds_bucket{le="0.02"} 100
 vllm:inter_token_latency_seconds_bucket{le="+Inf"} 100
 vllm:gpu_cache_usage_perc 0.97
 """
-
-
-def choose(page: Page, label: str, option: str) -> None:
-    """A list that is open closes when the page scrolls, so the page scrolls first."""
-    box = page.get_by_role("combobox", name=label)
-    box.evaluate("box => box.scrollIntoView({block: 'center'})")
-    helpers.settle(page)
-    box.click()
-    page.get_by_role("option", name=option).click()
 
 
 def test_a_case_is_solved(new_page):

@@ -72,8 +72,7 @@ def azure(num_rows: int, prompt: object = 300) -> bytes:
 
 
 def upload(page: Page, content: bytes, name: str = "trace.csv") -> None:
-    file = {"name": name, "mimeType": "text/csv", "buffer": content}
-    page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    helpers.upload(page, content, name)
 
 
 # -- the way in --------------------------------------------------------------------------------

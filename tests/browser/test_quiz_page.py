@@ -50,11 +50,6 @@ def kept(page: Page) -> dict:
     return json.loads(page.evaluate(f"localStorage.getItem('{KEY}')") or "{}").get("marks", {})
 
 
-def upload(page: Page, content: bytes) -> None:
-    file = {"name": "progress.json", "mimeType": "application/json", "buffer": content}
-    page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
-
-
 def test_progress_survives_reload_export_and_import_until_it_is_reset(new_page):
     page = new_page("en", warm=True)
     helpers.visit(page, "/batching", part="check")
@@ -84,12 +79,13 @@ def test_progress_survives_reload_export_and_import_until_it_is_reset(new_page):
     helpers.visit(page, "/quiz", part="progress")
     expect(page.get_by_text("0 answered")).to_be_visible()
 
-    upload(page, file)
+    helpers.upload(page, file, "progress.json")
     expect(page.get_by_text("2 questions imported.")).to_be_visible()
     expect(page.get_by_text("2 answered, 1 rightly")).to_be_visible()
     helpers.settle(page)
     assert set(kept(page)) == BOTH
-    upload(page, b'{"version": 1, "marks": {"05/why_continuous": {"answer": 99}}}')
+    broken = b'{"version": 1, "marks": {"05/why_continuous": {"answer": 99}}}'
+    helpers.upload(page, broken, "progress.json")
     expect(page.locator(MESSAGE)).to_contain_text("marks.05/why_continuous.answer")
     expect(page.get_by_text("2 answered, 1 rightly")).to_be_visible()
     assert helpers.barriers(page) == []
