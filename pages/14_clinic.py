@@ -1,20 +1,25 @@
 """Chapter 14.  The clinic: a sick server, three questions, a cure that is run.
 
 The reader follows one case that is worked out, answers two of the three questions in the next, then
-has cases by lot; every cure, also the tempting wrong one, is run on the same traffic and drawn over
-what was before.  At last they bring the metrics of a server of their own.
+has cases by lot and turns changes out of a list or the server's own knobs; every cure, and the
+tempting wrong one beside it, is run on the same traffic and drawn over what was before.  At last
+they bring the metrics of a server of their own.
 """
 
 from sim import clinic as sick
-from sim.clinic import Case, Change, Panel
-from ui import bring, clinic, lesson, predict, runs
+from sim.clinic import Case, Change, Panel, Server
+from ui import bring, clinic, lesson, predict, runs, treatment
 from ui.lesson import Card, tr
-from ui.numbers import count, percent
+from ui.numbers import count, memory, percent, scaled, seconds
 
 WORKED, HALF = sick.CASES["kv_full"], sick.CASES["few_slots"]
 CONTIGUOUS = Change("paged", False)
 TEMPTING = Change("max_num_seqs", 512)
+FIRST_SEED = sick.number_of("long_prompts")
 HIGHEST_SEED = 9_999
+BUDGET = 2  # changes
+QUESTIONS = ("step1", "step2", "step3")
+OF_A_CASE = (*QUESTIONS, "cure1", "cure2", *treatment.KEYS, "reveal")
 FILES = ("txt", "prom", "json")
 TTFT_TARGETS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 ITL_TARGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -22,31 +27,42 @@ KV_LIMITS = (0.6, 0.7, 0.8, 0.9, 0.95)
 BUSY_LIMITS = (0.2, 0.3, 0.4, 0.5, 0.6)
 
 chapter = lesson.open(__file__)
+ONE_CHANGE = tr("改一处", "Change one thing")
 
 
 # -- parts of several acts ----------------------------------------------------------------------
 
 
-def choose_cure(key: str, case: Case, seed: int, label: str) -> str:
-    return chapter.choose(key, label, clinic.offers(case, case.build(seed)), start=clinic.NOTHING)
+def choose_changes(case: Case, server: Server) -> tuple[Change, ...]:
+    """At most two out of a list, or any of the knobs."""
+    ways = {"list": tr("从清单里选", "out of a list"), "knobs": tr("自己转旋钮", "by its knobs")}
+    if chapter.choose("how", tr("怎么改", "Change the server"), ways, start="list") == "knobs":
+        return treatment.turn_knobs(chapter, server)
+    first, second = tr("第一处改动", "First change"), tr("第二处改动", "Second change")
+    return treatment.chosen(
+        case,
+        treatment.choose_change(chapter, "cure1", first, case, server),
+        treatment.choose_change(chapter, "cure2", second, case, server),
+    )
 
 
-def ask(number: int, panel: Panel, case: Case) -> None:
-    """One of the three questions, and what the panel says to the answer."""
-    truth = clinic.truth(number, panel, case.slo)
+def ask(number: int, key: str, panel: Panel, case: Case) -> bool:
+    """One of the three questions, and what the panel says to the answer; whether there is one."""
     answer = chapter.choose(
-        f"step{number}",
+        key,
         clinic.question(number),
         clinic.options(number),
         start=clinic.NOT_YET,
         in_text=True,
     )
-    if answer != clinic.NOT_YET:
-        chapter.say(
-            "answered",
-            verdict=clinic.verdict(number, answer, truth),
-            reading=clinic.reading(number, panel, case.slo),
-        )
+    if answer == clinic.NOT_YET:
+        return False
+    chapter.say(
+        "answered",
+        verdict=clinic.verdict(number, answer, clinic.truth(number, panel, case.slo)),
+        reading=clinic.reading(number, panel, case.slo),
+    )
+    return True
 
 
 def show(case: Case, here: Panel, before: Panel | None) -> None:
@@ -66,8 +82,8 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
                 ),
             ),
             Card(
-                tr("命中率", "Hit rate"),
-                percent(here.hit_rate),
+                clinic.hits_or_accepted(here),
+                percent(here.hit_rate if here.acceptance is None else here.acceptance),
                 tr(f"最多排队 {here.most_waiting}", f"queue: {here.most_waiting} at most"),
             ),
             Card(
@@ -81,32 +97,97 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
         clinic.panel(here, before, case.slo, large=chapter.large),
         "panel",
         alt=tr(
-            "同一时间轴上：每个请求的 TTFT、ITL 的 p50 与 p99、KV 使用率、运行与排队数；虚线是目标",
-            "On one time axis: TTFT of each request, p50 and p99 of ITL, KV usage, running and "
-            "waiting; targets dashed",
+            "同一时间轴上：每个请求的 TTFT、ITL 的 p50 与 p99、KV 使用率、运行与排队数；点线是目标",
+            "On one time axis: TTFT of each request, p50 and p99 of ITL, KV use, running and "
+            "waiting; targets dotted",
         ),
     )
 
 
-def say_cured(case: Case, here: Panel) -> None:
-    """Whether the promise is kept now, and which reading tells the cause from its look-alike."""
-    kept = here.keeps(case.slo)
-    chapter.say(
-        "kept" if kept else "not_kept",
-        reading=clinic.reading(1, here, case.slo),
-        refused=count(here.num_refused),
+def show_cured(case: Case, before: Panel, here: Panel, tempting: Panel) -> None:
+    """A cure that works beside the one that only seems to, at the same limits."""
+    panels = {
+        tr("改之前", "before"): before,
+        tr("你的改法", "yours"): here,
+        tr("诱人的", "tempting"): tempting,
+    }
+    chapter.draw(
+        clinic.outcomes(panels, case.slo, large=chapter.large),
+        "outcomes",
+        alt=tr(
+            "TTFT p99 与 ITL p99 各是目标的几倍：改之前、你的改法、诱人的改法",
+            "TTFT p99 and ITL p99 as multiples of their targets: before, yours, the tempting one",
+        ),
     )
+
+
+def treat(case: Case, seed: int, changes: tuple[Change, ...]) -> tuple[Panel, Panel]:
+    """Run the server as it was and as it is now, and show both."""
+    before, here = runs.panel(case.code, seed), runs.panel(case.code, seed, changes)
+    show(case, here, before if changes else None)
+    if changes and here.keeps(case.slo):
+        show_cured(case, before, here, runs.panel(case.code, seed, case.lures[:1]))
+    chapter.leaves_out("panel_leaves_out")
+    return before, here
+
+
+def judge(case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bool:
+    """Whether the promise is kept now, and why or why not."""
+    reading, refused = clinic.reading(1, here, case.slo), count(here.num_refused)
+    server = runs.sick_server(case.code, seed)
+    if not here.keeps(case.slo):
+        chapter.say("not_kept", reading=reading, refused=refused)
+        if treatment.is_tempted(case, changes):
+            chapter.say("tempts", lure=clinic.told(case, "lure"))
+        label = tr("不想猜了，告诉我病因", "Enough guessing: show me the cause")
+        if chapter.toggle("reveal", label, in_text=True):
+            say_cause(case, server)
+        return False
+    chapter.say(
+        "kept",
+        reading=reading,
+        refused=refused,
+        gpus=runs.sick_server(case.code, seed, changes).num_gpus,
+        gpus_before=server.num_gpus,
+    )
+    tempting = runs.panel(case.code, seed, case.lures[:1])
+    say_cause(case, server)
+    chapter.say(
+        "tempting",
+        change=treatment.change_words(case.lures[0], server),
+        reading=clinic.reading(1, tempting, case.slo),
+        lure=clinic.told(case, "lure"),
+    )
+    return True
+
+
+def say_cause(case: Case, server: Server) -> None:
     chapter.say(
         "cause",
         cause=clinic.told(case, "cause"),
-        lure=clinic.told(case, "lure"),
+        cures=treatment.aimed_at_the_cause(case, server),
         sources=clinic.sources(case),
     )
 
 
-def say_metrics(case: Case, here: Panel, seed: int, changes: tuple[Change, ...]) -> None:
-    log = clinic.log_line(case, seed, changes)
-    chapter.flags("readings", table=clinic.metrics_table(here), log=log)
+def say_behind(case: Case, server: Server, here: Panel) -> None:
+    """How the readings come about, and what a real server calls them."""
+    clock = server.roofline
+    chapter.explain(
+        "panel_formula",
+        requests=count(len(here.over_time.ttft_seconds)),
+        pool=count(server.pool_tokens),
+        per_token=memory(clock.model.kv_bytes_per_token),
+        bandwidth=scaled(clock.gpu.bandwidth, "B/s"),
+        bandwidth_share=clinic.share(here.readings.bandwidth),
+        flops=scaled(clock.gpu.peak_flops, "FLOP/s"),
+        compute_share=clinic.share(here.readings.compute),
+        ttft=seconds(case.slo.ttft_seconds),
+        itl=seconds(case.slo.itl_seconds),
+    )
+    chapter.flags("readings", table=clinic.metrics_table(here), log=clinic.log_lines(server))
+    if server.num_replicas == 1:
+        chapter.take_along(server.setups()[0], server.gpu_memory_utilization)
 
 
 # -- the acts -------------------------------------------------------------------------------------
@@ -114,12 +195,12 @@ def say_metrics(case: Case, here: Panel, seed: int, changes: tuple[Change, ...])
 
 @chapter.act("hook", tr("一例示范", "A worked case"))
 def hook() -> None:
-    server = WORKED.build(0)
+    server = runs.sick_server(WORKED.code, 0)
     chapter.say("hook", story=clinic.told(WORKED, "story"), model=server.model, gpu=server.gpu)
     memories = {"paged": tr("分页", "paged"), "contiguous": tr("连续", "contiguous")}
-    memory = chapter.choose("memory", tr("KV 显存", "KV memory"), memories, start="paged")
-    cure = choose_cure("cure", WORKED, 0, tr("改一处", "Change one thing"))
-    changes = clinic.chosen(WORKED, cure)
+    memory_kind = chapter.choose("memory", tr("KV 显存", "KV memory"), memories, start="paged")
+    cure = treatment.choose_change(chapter, "cure", ONE_CHANGE, WORKED, server)
+    changes = treatment.chosen(WORKED, cure)
     before = runs.panel(WORKED.code, 0)
     tempting = runs.panel(WORKED.code, 0, (TEMPTING,))
     metrics = {
@@ -139,12 +220,14 @@ def hook() -> None:
         outcome=chapter.words("hook_outcome", running=count(before.most_running)),
     )
     contiguous = runs.panel(WORKED.code, 0, (CONTIGUOUS,))
-    if memory == "contiguous":
-        here = runs.panel(WORKED.code, 0, (CONTIGUOUS, *changes))
-        show(WORKED, here, contiguous if changes else None)
+    if memory_kind == "contiguous":
+        turned = (CONTIGUOUS, *changes)
+        show(WORKED, runs.panel(WORKED.code, 0, turned), contiguous if changes else None)
+        chapter.leaves_out("panel_leaves_out")
     else:
-        show(WORKED, runs.panel(WORKED.code, 0, changes), before if changes else None)
-    chapter.leaves_out("panel_leaves_out")
+        turned = changes
+        treat(WORKED, 0, changes)
+    here = runs.panel(WORKED.code, 0, turned)
     chapter.say(
         "hook_steps",
         step1=clinic.reading(1, before, WORKED.slo),
@@ -163,49 +246,76 @@ def hook() -> None:
         preemptions=count(before.num_preemptions),
     )
     chapter.say("hook_cure", hidden_by=guess)
-    if changes and memory == "paged":
-        say_cured(WORKED, runs.panel(WORKED.code, 0, changes))
-    say_metrics(WORKED, before, 0, ())
+    chapter.presets(
+        {
+            "run_contiguous": {"memory": "contiguous"},
+            "run_tempting": {"cure": "max_num_seqs-512"},
+            "run_cure": {"cure": "kv_cache_dtype-fp8"},
+        }
+    )
+    if changes and memory_kind == "paged":
+        judge(WORKED, 0, changes, here)
+    say_behind(WORKED, runs.sick_server(WORKED.code, 0, turned), here)
 
 
 @chapter.act("half", tr("半例", "Half worked"))
 def half() -> None:
     chapter.say("half", story=clinic.told(HALF, "story"))
-    cure = choose_cure("cure", HALF, 0, tr("改一处", "Change one thing"))
-    changes = clinic.chosen(HALF, cure)
-    before, here = runs.panel(HALF.code, 0), runs.panel(HALF.code, 0, changes)
-    show(HALF, here, before if changes else None)
-    chapter.leaves_out("panel_leaves_out")
+    server = runs.sick_server(HALF.code, 0)
+    cure = treatment.choose_change(chapter, "half_cure", ONE_CHANGE, HALF, server)
+    changes = treatment.chosen(HALF, cure)
+    before, here = treat(HALF, 0, changes)
     chapter.say("half_first", reading=clinic.reading(1, before, HALF.slo))
-    ask(2, before, HALF)
-    ask(3, before, HALF)
+    is_asked = ask(2, "half_step2", before, HALF) and ask(3, "half_step3", before, HALF)
     if changes:
-        say_cured(HALF, here)
-    else:
+        chapter.say("half_done" if judge(HALF, 0, changes, here) else "half_again")
+    elif is_asked:
         chapter.say("half_cure")
-    say_metrics(HALF, before, 0, ())
+    say_behind(HALF, runs.sick_server(HALF.code, 0, changes), here)
 
 
 @chapter.act("alone", tr("独立诊断", "On your own"))
 def alone() -> None:
-    chapter.say("alone")
-    seed = chapter.number("seed", tr("病例签号", "Case number"), 0, HIGHEST_SEED, start=0)
+    chapter.say("alone", budget=BUDGET)
+    label = tr("病例签号", "Case number")
+    seed = chapter.number(
+        "seed", label, 0, HIGHEST_SEED, start=FIRST_SEED, in_text=True, clears=OF_A_CASE
+    )
     case = sick.drawn(seed)
-    cure = choose_cure("cure", case, seed, tr("第一处改动", "First change"))
-    second = choose_cure("cure2", case, seed, tr("第二处改动", "Second change"))
-    changes = clinic.chosen(case, cure, second)
-    with chapter.waiting(tr("正在运行这台服务器…", "Running the server…")):
-        before, here = runs.panel(case.code, seed), runs.panel(case.code, seed, changes)
+    server = runs.sick_server(case.code, seed)
     chapter.say("story", title=clinic.name(case), story=clinic.told(case, "story"))
-    show(case, here, before if changes else None)
-    chapter.leaves_out("panel_leaves_out")
-    ask(1, before, case)
-    ask(2, before, case)
-    ask(3, before, case)
-    if changes:
-        say_cured(case, here)
+    turned = choose_changes(case, server)
+    is_over = len(turned) > BUDGET
+    changes = () if is_over else turned
+    with chapter.waiting(tr("正在运行这台服务器…", "Running the server…")):
+        before, here = treat(case, seed, changes)
+    is_asked = (
+        ask(1, QUESTIONS[0], before, case)
+        and ask(2, QUESTIONS[1], before, case)
+        and ask(3, QUESTIONS[2], before, case)
+    )
+    is_cured = False
+    if is_over:
+        chapter.say("over_budget", turned=len(turned), budget=BUDGET)
+    elif changes:
+        is_cured = judge(case, seed, changes, here)
+    elif is_asked:
+        chapter.say("cure", budget=BUDGET)
+    if is_cured:
         chapter.leads({tr("这一章细讲", "More about it"): case.chapter})
-    say_metrics(case, before, seed, ())
+        chapter.presets({"twin": {"seed": sick.number_of(case.twin)}})
+    else:
+        chapter.say("others")
+        chapter.presets(
+            {
+                "case_documents": {"seed": sick.number_of("long_prompts")},
+                "case_idle": {"seed": sick.number_of("thin_steps")},
+                "case_late": {"seed": sick.number_of("long_answers")},
+                "case_hits": {"seed": sick.number_of("scattered")},
+                "case_slope": {"seed": sick.number_of("busy_cpu")},
+            }
+        )
+    say_behind(case, runs.sick_server(case.code, seed, changes), here)
 
 
 @chapter.act("bring", tr("自带数据", "Bring your own"))

@@ -17,7 +17,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st

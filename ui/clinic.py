@@ -1,9 +1,11 @@
-"""The clinic's pictures and words: a panel over time, three questions, flags to turn.
+"""The clinic's pictures and words: a panel over time, three questions, readings at their limits.
 
-They read results of `sim.clinic`.  What is said about one case stands in `clinic_cases.*.md`.
+They read results of `sim.clinic`.  What is said about one case stands in `clinic_cases.*.md`, what
+the reader may turn in `treatment`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,18 +13,20 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim import clinic
-from sim.clinic import Case, Change, OverTime, Panel, Server, Slo
+from sim.clinic import Case, OverTime, Panel, Server, Slo
 from sim.metrics import Distribution
 from ui import charts, engine_log, language, pictures, prose, runs
 from ui.charts import Series
+from ui.charts.series import y_span
 from ui.language import tr
 from ui.numbers import count, percent, seconds, significant
 
 NOT_YET = "open"  # a question without an answer
-NOTHING = "none"  # no flag is turned
 CASES_TEXT = Path(__file__).with_name("clinic_cases")
-GHOST = 0.6  # opacity of what was before
+GHOST, GHOST_PX = 0.6, 1  # of what was before: opacity, width of its lines
+ROOM = 1.08  # above a limit
 POINT_PX, LARGE_POINT_PX = 5, 8
+MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
 
 # -- words ------------------------------------------------------------------------------------
 
@@ -136,68 +140,14 @@ def share(value: float | None) -> str:
     return "–" if value is None else percent(value)
 
 
+def hits_or_accepted(here: Panel) -> str:
+    """What the card of the hit rate is called; a server that speculates shows acceptance there."""
+    return tr("命中率", "Hit rate") if here.acceptance is None else tr("接受率", "Accepted")
+
+
 def note(value: float | None, before: Panel | None) -> str:
     """On a card: what it was, if something was changed."""
     return tr(f"之前 {latency(value)}", f"before {latency(value)}") if before else ""
-
-
-# -- what may be turned -----------------------------------------------------------------------
-
-
-def changes(case: Case) -> dict[str, Change]:
-    """Code in the URL -> what is turned."""
-    return {f"{one.flag}-{one.value}".lower(): one for one in case.offers}
-
-
-def offers(case: Case, server: Server) -> dict[str, str]:
-    """Code -> words, beginning with nothing."""
-    words = {code: flag_words(change, server) for code, change in changes(case).items()}
-    return {NOTHING: tr("什么都不改", "change nothing"), **words}
-
-
-def chosen(case: Case, *codes: str) -> tuple[Change, ...]:
-    """What these codes turn."""
-    known = changes(case)
-    return tuple(known[code] for code in dict.fromkeys(codes) if code in known)
-
-
-def flag_words(change: Change, server: Server) -> str:
-    """A flag and how it is turned, as it is written for the real server where there is a flag."""
-    value, before = change.value, getattr(server, change.flag)
-    match change.flag:
-        case "chunked_prefill":
-            return "--enable-chunked-prefill" if value else "--no-enable-chunked-prefill"
-        case "largest_graph" if before == 0:
-            return tr("去掉 --enforce-eager", "drop --enforce-eager")
-        case "largest_graph":
-            return f"--cuda-graph-sizes {value}"
-        case "api_servers":
-            return f"--api-server-count {value}"
-        case "tensor_parallel":
-            return f"--tensor-parallel-size {value}"
-        case "num_speculative_tokens":
-            return (
-                f"num_speculative_tokens {before} → {value}"
-                if value
-                else tr("关掉 --speculative-config", "drop --speculative-config")
-            )
-        case "num_replicas":
-            return tr(f"副本 {before} → {value} 个", f"replicas {before} → {value}")
-        case "routing":
-            return tr("路由：轮询 → 前缀亲和", "routing: by turns → by prefix")
-        case "gpu":
-            return tr(f"换成 {value}", f"buy {value}")
-        case "max_tokens":
-            return tr(f"回答最多 {value} 个 token", f"answers of at most {value} tokens")
-        case "longest_prompt":
-            return tr(
-                f"拒收 {value:,} token 以上的提示词", f"refuse prompts above {value:,} tokens"
-            )
-        case "variable_first":
-            return tr("把时间戳移到提示词末尾", "move the time of day to the prompt's end")
-        case _:
-            flag = change.flag.replace("_", "-")
-            return f"--{flag} {before} → {value}"
 
 
 # -- pictures ---------------------------------------------------------------------------------
@@ -216,29 +166,36 @@ def panel(
     waiting = _line(tr("排队", "waiting"), now.end_seconds, now.waiting, "queue", "dash")
     ghosts = _ghosts(was) if was else [[], [], [], []]
     axis = tr("时间（秒）", "time (s)") + (tr(" · 灰色：改之前", " · grey: before") if was else "")
-    rows: list[tuple[str, str, list[Series], float | None]] = [
-        (tr("每个请求的 TTFT", "TTFT of each request"), "s", [ttft], None),
-        (pictures.keyed("ITL", [p50, p99]), "ms", [p50, p99], None),
-        (tr("KV 使用率", "KV usage"), "%", [kv], 108),
-        (
-            pictures.keyed(tr("请求数", "requests"), [running, waiting]),
-            "",
-            [running, waiting],
-            None,
-        ),
+    rows: list[tuple[str, str, list[Series]]] = [
+        (tr("每个请求的 TTFT", "TTFT of each request"), _target("s", slo.ttft_seconds), [ttft]),
+        (pictures.keyed("ITL", [p50, p99]), _target("ms", slo.itl_seconds), [p50, p99]),
+        (tr("KV 使用率", "KV usage"), "%", [kv]),
+        (pictures.keyed(tr("请求数", "requests"), [running, waiting]), "", [running, waiting]),
     ]
+    limits = (slo.ttft_seconds, slo.itl_seconds * 1000, 100, 0)
     panels = [
-        charts.Panel(title, [*grey, *own], unit, top, names_in_title=True)
-        for (title, unit, own, top), grey in zip(rows, ghosts, strict=True)
+        charts.Panel(title, [*grey, *own], unit, _top([*grey, *own], limit), names_in_title=True)
+        for (title, unit, own), grey, limit in zip(rows, ghosts, limits, strict=True)
     ]
     figure = charts.stacked_time_series(panels, axis, large=large, height=height)
     for trace, grey in zip(figure.data, _is_grey(panels, ghosts), strict=True):
         if grey:
-            trace.update(opacity=GHOST)
+            trace.update(opacity=GHOST, line_width=GHOST_PX)
     _as_points(figure, bool(was), large)
-    _limit(figure, "y", slo.ttft_seconds, large)
-    _limit(figure, "y2", slo.itl_seconds * 1000, large)
+    for axis_name, limit in zip(("y", "y2"), limits, strict=False):
+        _mark_limit(figure, axis_name, limit)
     return figure
+
+
+def _target(unit: str, limit_seconds: float) -> str:
+    """The unit of a panel, and what the line across it is."""
+    limit = seconds(limit_seconds)
+    return tr(f"{unit}；点线：目标 {limit}", f"{unit}; dotted: target {limit}")
+
+
+def _top(series: Sequence[Series], limit: float) -> float:
+    """The upper end of an axis on which a limit has room."""
+    return max(limit * ROOM, y_span(series, False)[1])
 
 
 def _is_grey(panels: Sequence[charts.Panel], ghosts: Sequence[Sequence[Series]]) -> list[bool]:
@@ -290,9 +247,8 @@ def _as_points(figure: go.Figure, has_ghost: bool, large: bool) -> None:
         )
 
 
-def _limit(figure: go.Figure, axis: str, value: float, large: bool) -> None:
+def _mark_limit(figure: go.Figure, axis: str, value: float) -> None:
     """The target, as a line across its panel."""
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
     figure.add_shape(
         type="line",
         xref="paper",
@@ -301,19 +257,55 @@ def _limit(figure: go.Figure, axis: str, value: float, large: bool) -> None:
         yref=axis,
         y0=value,
         y1=value,
-        line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dash"},
+        line={"color": charts.NEUTRAL, "width": 2, "dash": "dot"},
     )
-    figure.add_annotation(
-        xref="paper",
-        x=1,
-        yref=axis,
-        y=value,
-        text=tr("目标", "target"),
-        showarrow=False,
-        xanchor="right",
-        yanchor="bottom",
-        font_size=size,
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading beside its limit; `words` writes either."""
+
+    name: str
+    value: float | None
+    limit: float
+    words: Callable[[float | None], str]
+    colour: str
+
+
+def at_limits(readings: Sequence[Reading], large: bool = False) -> go.Figure:
+    """Every reading as a multiple of its limit, with a line at 1."""
+    times = [min((one.value or 0.0) / one.limit, MOST_TIMES) for one in readings]
+    texts = [
+        f"{one.words(one.value)} ({tr('线', 'line')} {one.words(one.limit)})" for one in readings
+    ]
+    figure = charts.bars(
+        [one.name for one in readings],
+        times,
+        tr("是界线的几倍（3 倍以上画到 3）", "times its line (3 and more drawn as 3)"),
+        texts=texts,
+        colours=[one.colour for one in readings],
+        top=MOST_TIMES,
+        large=large,
+        height=300,
     )
+    figure.update_traces(text=None)
+    for one, text in zip(readings, texts, strict=True):
+        figure.add_annotation(x=MOST_TIMES, y=one.name, text=text, showarrow=False, xanchor="left")
+    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"})
+    return figure
+
+
+def outcomes(panels: Mapping[str, Panel], slo: Slo, large: bool = False) -> go.Figure:
+    """Both latencies of several runs on the same requests, beside what was promised."""
+    ttft = [
+        Reading(f"TTFT · {name}", one.readings.ttft_p99, slo.ttft_seconds, latency, "prefill")
+        for name, one in panels.items()
+    ]
+    itl = [
+        Reading(f"ITL · {name}", one.readings.itl_p99, slo.itl_seconds, latency, "decode")
+        for name, one in panels.items()
+    ]
+    return at_limits([*ttft, *itl], large)
 
 
 # -- the same as a real server would say it -----------------------------------------------------
@@ -352,8 +344,6 @@ def _both(values: Distribution) -> str:
     return f"p50 {seconds(values.p50)} · p99 {seconds(values.p99)}"
 
 
-def log_line(case: Case, seed: int, changes: tuple[Change, ...]) -> str:
-    """What vLLM's log would say in the middle of the run; of several replicas, the first."""
-    server = clinic.changed(case.build(seed), changes)
-    lines = engine_log.lines(runs.run(server.setups()[0]))
-    return lines[len(lines) // 2]
+def log_lines(server: Server) -> str:
+    """What vLLM's log would say in the middle of the run, a line for each replica."""
+    return "\n".join(engine_log.in_the_middle([runs.run(setup) for setup in server.setups()]))

@@ -78,10 +78,24 @@ def pick(
     return value
 
 
-def number(key: str, label: str, low: int, high: int, start: int, help: str | None = None) -> int:
-    """A whole number to type, for values that a scale would serve badly (a seed)."""
+def number(
+    key: str,
+    label: str,
+    low: int,
+    high: int,
+    start: int,
+    help: str | None = None,
+    clears: Sequence[str] = (),
+) -> int:
+    """A whole number to type, for values that a scale would serve badly (a seed).
+
+    `clears`: controls that go back to where they start when this one is moved, such as answers to
+    what it draws.
+    """
     widget = state.bind(key, start, on_scale(low, high, start))
-    value = st.number_input(label, low, high, key=widget, step=1, help=help, on_change=state.moved)
+    value = st.number_input(
+        label, low, high, key=widget, step=1, help=help, on_change=state.put_back, args=(clears,)
+    )
     state.settle(key, value, start)
     return int(value)
 

@@ -5,6 +5,7 @@ Source: vLLM `vllm/v1/metrics/loggers.py` (`LoggingStatLogger.log`), 0.11; newer
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,15 +13,16 @@ from sim import metrics
 from sim.engine import Run
 
 LINE = (
-    "Engine 000: Avg prompt throughput: {prompt:.1f} tokens/s, "
+    "Engine {engine:03}: Avg prompt throughput: {prompt:.1f} tokens/s, "
     "Avg generation throughput: {generation:.1f} tokens/s, "
     "Running: {running} reqs, Waiting: {waiting} reqs, "
     "GPU KV cache usage: {kv:.1f}%, Prefix cache hit rate: {hits:.1f}%"
 )
 
 
-def line(log: metrics.LogLine) -> str:
+def line(log: metrics.LogLine, engine: int = 0) -> str:
     return LINE.format(
+        engine=engine,
         prompt=log.prompt_tokens_per_second,
         generation=log.generation_tokens_per_second,
         running=log.num_running,
@@ -38,6 +40,13 @@ def lines(run: Run, most: int = 5) -> list[str]:
     picked = 1 + np.unique(np.linspace(0, num_due - 1, most).round())
     times = picked * metrics.LOG_SECONDS if num_due > 0 else np.array([end / 2])
     return [f"{_clock(at)} {line(metrics.log_line(run, at))}" for at in times.tolist()]
+
+
+def in_the_middle(runs: Sequence[Run]) -> list[str]:
+    """A line of each engine of a fleet, all at the moment when half of the time is over."""
+    half = max(float(np.max(run.series.end_seconds, initial=0.0)) for run in runs) / 2
+    logs = [metrics.log_line(run, half) for run in runs]
+    return [f"{_clock(half)} {line(log, engine)}" for engine, log in enumerate(logs)]
 
 
 def _clock(seconds: float) -> str:

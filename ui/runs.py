@@ -154,8 +154,14 @@ def lru_hit_rates(
 
 
 @lru_cache(maxsize=KEPT)
+def sick_server(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Server:
+    """The server of a case of the clinic, with some of its flags turned."""
+    return clinic.changed(clinic.CASES[code].build(seed), changes)
+
+
+@lru_cache(maxsize=KEPT)
 def panel(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Panel:
-    """The panel of a case of the clinic, with some of its flags turned."""
-    case = clinic.CASES[code]
-    server = clinic.changed(case.build(seed), changes)
-    return clinic.read([run(setup) for setup in server.setups()], case.slo, server.num_refused)
+    """What is read off it."""
+    server = sick_server(code, seed, changes)
+    slo = clinic.CASES[code].slo
+    return clinic.read([run(setup) for setup in server.setups()], slo, server.num_refused)

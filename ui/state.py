@@ -142,13 +142,18 @@ def set_value(key: str, value: Any, default: Any) -> None:
 
 def reset() -> None:
     """Put every control of this page back to its default (in a callback); the act stays."""
+    page = _page()
+    put_back(key for key in {**page.values, **page.written} if key not in RESERVED)
+
+
+def put_back(keys: Iterable[str]) -> None:
+    """Put some controls of this page back to their defaults (in a callback)."""
     moved()
     page = _page()
-    for key in [*page.values, *page.written]:
-        if key not in RESERVED:
-            _renew(key)
-    page.values = {key: value for key, value in page.values.items() if key in RESERVED}
-    page.written = {key: value for key, value in page.written.items() if key in RESERVED}
+    for key in keys:
+        _renew(key)
+        page.values.pop(key, None)
+        page.written.pop(key, None)
 
 
 def wanted(key: str) -> str | None:

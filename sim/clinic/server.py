@@ -20,7 +20,7 @@ from sim.scheduler.batch import Load
 EAGER = 0  # the largest captured size when nothing is captured
 ALL_SIZES = 1_000_000
 MODEL_LENGTH = 4_096  # what contiguous memory reserves for each request
-SPECULATED_COST = 0.15  # of a decode step, for each step of the draft
+SPECULATED_COST = 0.05  # of a decode step, for each step of the draft: a head on the model
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Server:
     long_prefill_token_threshold: int = 0
     gpu_memory_utilization: float = 0.9
     kv_cache_dtype: str = "bf16"
+    prefix_caching: bool = True
     static: bool = False
     paged: bool = True
     largest_graph: int = ALL_SIZES
@@ -93,6 +94,10 @@ class Server:
         return len(self.requests) - len(self.traffic)
 
     @property
+    def num_gpus(self) -> int:
+        return self.num_replicas * self.tensor_parallel
+
+    @property
     def policy(self) -> scheduler.Policy:
         if self.static:
             return scheduler.Static(self.max_num_seqs)
@@ -110,6 +115,7 @@ class Server:
         pool = Paged.beside(
             clock.model,
             clock.gpu,
+            prefix_caching=self.prefix_caching,
             tensor_parallel=self.tensor_parallel,
             memory_utilization=self.gpu_memory_utilization,
         )

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from sim import clinic as sick
 from sim.clinic import CASES, Change
 from tests.pages.test_texts import HAN, NOT_TEXT
 from ui import clinic, prose, runs
@@ -26,16 +25,6 @@ def test_chinese_and_latin_stand_apart():
         assert re.findall(f".{{0,6}}(?:{HAN}[A-Za-z0-9]|[A-Za-z0-9%]{HAN}).{{0,6}}", words) == []
         assert re.findall(f"{HAN}[,;:!?]", words) == []
         assert not re.search(r"[。：”]\*\*\S", section.body)  # such a bold end is none
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_all_that_is_offered_has_words_of_its_own_and_a_code_for_the_address(case):
-    server = case.build(0)
-    words = clinic.offers(case, server)
-    assert len(set(words.values())) == len(case.offers) + 1
-    for code in words:
-        assert re.fullmatch(r"[\w.\- ]{1,64}", code)
-    assert clinic.chosen(case, *words) == case.offers
 
 
 def test_before_and_after_share_their_axes():
@@ -60,14 +49,8 @@ def test_a_point_is_a_request():
     assert len(points.x) == len(case.build(0).requests)
 
 
-def test_flags_are_those_of_the_real_server():
-    server = sick.Server(CASES["few_slots"].build(0).requests, max_num_seqs=16)
-    assert clinic.flag_words(CHANGE, server) == "--max-num-seqs 16 → 64"
-    assert clinic.flag_words(Change("api_servers", 4), server) == "--api-server-count 4"
-
-
 def test_metrics_are_named_as_both_engines_name_them():
     table = clinic.metrics_table(runs.panel("kv_full", 0))
     for name in ("vllm:kv_cache_usage_perc", "sglang:token_usage", "sglang:num_retracted_reqs"):
         assert f"`{name}`" in table
-    assert "331" in table
+    assert str(runs.panel("kv_full", 0).num_preemptions) in table
