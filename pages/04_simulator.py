@@ -165,7 +165,7 @@ def explore() -> None:
     chapter.flags()
 
 
-@chapter.act("curve", tr("能扛多少", "How much it bears"))
+@chapter.act("curve", tr("能扛多少", "How much it takes"))
 def curve() -> None:
     chapter.say("curve")
     chapter.front("rate", "seqs", "slo_ttft", "slo_tpot", live=["rate"])
