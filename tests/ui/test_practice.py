@@ -33,6 +33,16 @@ def wrong(item):
 # -- the bank as a whole -----------------------------------------------------------------------
 
 
+def test_the_bank_is_large_and_holds_every_kind_of_question():
+    assert len(ITEMS) >= 110
+    assert {item.kind for item in ITEMS.values()} == set(bank.KINDS)
+
+
+def test_the_three_questions_that_the_course_asks_are_in_the_bank():
+    asked = {"02/which_bottleneck", "07/what_paging_cures", "05/why_continuous"}
+    assert asked <= set(ITEMS)
+
+
 def test_right_answers_stand_evenly_at_every_place():
     for seed in range(8):
         places = Counter(quiz_judge.shuffled(item, seed).index(right(item)) for item in FOUR)
