@@ -30,8 +30,10 @@ TRAFFIC = Workload(
     seed=1,
 )
 NAMES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt": "TensorRT-LLM"}
+NO_BREAK = "\u00a0"
 FULL = 1.06  # of the pool: where interruptions are marked
 TOP = 1.14
+NAMES_AT, MARGIN_LINES = 1.08, 4.8  # what the areas are stands above the first server's name
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def card(answer: str, outcome: Outcome) -> tuple[str, str, str]:
 def in_blanks(found: Mapping[str, Outcome]) -> dict[str, Any]:
     """A table's numbers, by answer and metric."""
     return {
-        f"{answer}_{metric}": value
+        f"{answer}_{metric}": value.replace(" ", NO_BREAK)
         for answer, outcome in found.items()
         for metric, value in _metrics(outcome).items()
     }
@@ -110,7 +112,7 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
         promised = np.minimum(usage + series.kv_promised * pool, pool)
         panels.append(
             Panel(
-                f"<b>{NAMES[answer]}</b>",
+                f"<b>{NAMES[answer]}</b>" + tr("：KV token", ": tokens of KV"),
                 [_area(kept, ends, promised, "later"), _area(held, ends, usage, "stored")],
                 top=pool * TOP,
                 names_in_title=True,
@@ -131,6 +133,7 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
         {f"yaxis{number or ''}": {"tickvals": [0, pool]} for number in (0, 2, 3)},
     )
     charts.name_above(figure, large)
+    figure.update_layout(legend_y=NAMES_AT, margin_t=round(MARGIN_LINES * figure.layout.font.size))
     return figure
 
 
