@@ -67,7 +67,7 @@ def hook() -> None:
     chapter.say("hook", requests=systems.NUM_REQUESTS)
     label = tr("打开几个机制", "Mechanisms switched on")
     num_on = int(chapter.slide("on", label, 0, len(RUNGS) - 1, start=0, live=True))
-    label = tr("每秒请求数", "Requests per second")
+    label = tr("每秒请求数", "Arrivals per s")
     rate = chapter.pick("rate", label, systems.RATES, start=BUSY, live=True)
     rungs = systems.ladder(rate)
     now, naive = rungs[RUNGS[num_on]], rungs[RUNGS[0]]
@@ -123,7 +123,7 @@ def hook() -> None:
 @chapter.act("why", tr("问题与机制", "Problem and mechanism"))
 def why() -> None:
     chapter.say("why")
-    label = tr("每秒请求数", "Requests per second")
+    label = tr("每秒请求数", "Arrivals per s")
     rate = chapter.pick("rate", label, systems.RATES, start=BUSY)
     spread = Spread(LARGE_MODEL, specs.GPUS["H100 SXM"], MANY_GPUS, "tensor")
     rows = systems.answers(systems.ladder(rate), spread)
@@ -149,7 +149,7 @@ def why() -> None:
     chapter.flags("why_flags")
 
 
-@chapter.act("pressure", tr("显存满了", "When memory is full"), deeper=True)
+@chapter.act("pressure", tr("显存满了", "Full KV"), deeper=True)
 def memory_pressure() -> None:
     chapter.say("pressure", requests=pressure.TRAFFIC.num_requests)
     pool = int(
@@ -197,7 +197,7 @@ def memory_pressure() -> None:
 
 @chapter.act("format", tr("结构化生成", "Structured generation"))
 def structured() -> None:
-    chapter.say("format")
+    chapter.say("format", library=grammar.library())
     label = tr("正则表达式或 JSON Schema", "Regex or JSON Schema")
     typed = chapter.write(label, start=SCHEMA, is_prompt=False)
     is_masked = chapter.toggle("mask", tr("掩码", "Mask"), start=True)
@@ -211,22 +211,23 @@ def structured() -> None:
     chapter.problem(problem, "format_kept")
     text = grammar.written(used, is_masked, jumps, temperature, seed)
     alt = tr(
-        "逐个 token：文本、自动机的状态和能走的路、掩码前后的概率",
-        "Token by token: the text, the automaton's state and its ways on, probabilities before and "
-        "after the mask",
+        "逐个 token：文本、状态和能走的路、整个索引、掩码前后的概率",
+        "Token by token: the text, the state and its ways on, the whole index, probabilities "
+        "before and after the mask",
     )
     chapter.play(grammar.as_frames(text, alt), "grammar")
     chapter.leaves_out("format_leaves_out", tokens=grammar.NUM_TOKENS)
     chapter.say(
         "format_numbers",
-        states=count(text.format.num_states),
+        library=grammar.library(),
+        **grammar.size(text.format),
         tokens=count(len(text.pieces)),
         passes=count(text.num_passes),
     )
     chapter.say(OUTCOMES[text.outcome])
     chapter.explain("format_how", pattern=grammar.shown_pattern(text.format))
     chapter.presets(FORMATS)
-    chapter.say("format_real")
+    chapter.say("format_real", library=grammar.library())
 
 
 @chapter.act("price", tr("掩码的代价", "The price of masks"), deeper=True)
@@ -259,7 +260,8 @@ def price() -> None:
         most=microseconds(hidden.longest_hidden_seconds(batch)),
         step=seconds(free.step_seconds(batch)),
         batch=batch,
-        lookups=count(grammar.read(SCHEMA).masks.num_lookups),
+        library=grammar.library(),
+        **grammar.cost(SCHEMA),
     )
     chapter.presets(
         {

@@ -51,24 +51,6 @@ class Automaton:
     def accepts(self, text: str) -> bool:
         return bool(self.accepting[self.walk(0, text.encode())])
 
-    def ways(self, state: int) -> dict[int, list[int]]:
-        """The bytes that lead on, by the state they lead to, in the order of the first byte."""
-        found: dict[int, list[int]] = {}
-        for byte in np.flatnonzero(self.table[state] != self.dead).tolist():
-            found.setdefault(int(self.table[state, byte]), []).append(byte)
-        return found
-
-    def forced(self, state: int) -> bytes:
-        """What must come next, as far as there is no choice."""
-        data = bytearray()
-        while not self.accepting[state]:
-            ways = np.flatnonzero(self.table[state] != self.dead)
-            if len(ways) != 1:
-                break
-            data.append(int(ways[0]))
-            state = int(self.table[state, ways[0]])
-        return bytes(data)
-
 
 def compiled(pattern: str) -> Automaton:
     """The automaton of all texts that match the whole pattern.

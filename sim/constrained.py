@@ -1,7 +1,8 @@
 """Constrained decoding: an automaton says which tokens may come, the sampler draws among them.
 
 The automaton stands in one state.  A token is allowed if its bytes lead from there to a state from
-which the end can still be reached, and the end of text if the text may end there.  All others get
+which the end can still be reached, and the end of text if the text may end there.  Worked out for
+every state beforehand, that is an *index*; a mask is then one row of it.  All other tokens get
 probability 0 before anything is drawn (`sampling.probabilities`), so the text cannot leave the
 format.  It can still be cut off, where the number of tokens runs out before the format is complete.
 
@@ -14,13 +15,14 @@ Source: Willard and Louf 2023 (Outlines); Zheng et al. 2024 (SGLang), section 4 
 from collections.abc import Iterator
 from collections.abc import Sequence as Row
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from sim.automaton import Automaton
 from sim.generation import Decoder
 from sim.sampling import Sampling, draw, probabilities
-from sim.tokenizer import Tokenizer
+from sim.tokenizer import NUM_BYTES, Tokenizer
 from sim.transformer import Array
 
 NO_BYTE = 256
@@ -29,9 +31,9 @@ CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of a character after its first
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One token: the automaton's state before and after it, and the probabilities [vocab].
+    """One token: the index's state before and after it, and the probabilities [vocab].
 
-    `allowed` [vocab]: what the automaton permits in `state`; `free`: without the mask; `used`: what
+    `allowed` [vocab]: what may come in `state`; `free`: without the mask; `used`: what
     was drawn from.  A token that was jumped over took no pass, so there are no probabilities.
     """
 
@@ -51,42 +53,56 @@ class Piece:
         return int(self.allowed.sum())
 
 
-class Masks:
-    """Which tokens an automaton allows, state by state."""
+@dataclass(frozen=True, eq=False)
+class Index:
+    """An automaton over tokens: which may come in a state, and where each leads.
 
-    def __init__(self, automaton: Automaton, tokenizer: Tokenizer):
-        self.automaton, self.tokenizer = automaton, tokenizer
-        longest = max(map(len, tokenizer.pieces))
-        self._bytes = np.full((longest, tokenizer.vocab_size), NO_BYTE)  # [longest, vocab]
-        for token, piece in enumerate(tokenizer.pieces):
-            self._bytes[: len(piece), token] = list(piece)
+    Starts in state 0.  The last row is `dead`, where nothing can be mended.
+    """
+
+    after: Array  # [num_states + 1, vocab] the state after each token
+    tokenizer: Tokenizer
+
+    @classmethod
+    def of(cls, automaton: Automaton, tokenizer: Tokenizer) -> "Index":
+        """Every token, byte by byte, from every state."""
         stays = np.arange(len(automaton.table))[:, None]
-        self._table = np.hstack([automaton.table, stays])  # with a column for "no byte"
-        self._after: dict[int, Array] = {}
+        table = np.hstack([automaton.table, stays])  # with a column for "no byte"
+        after = np.broadcast_to(stays, (len(table), tokenizer.vocab_size))
+        for column in _bytes_of(tokenizer):
+            after = table[after, column]
+        after[~automaton.accepting, tokenizer.end] = automaton.dead
+        return cls(after, tokenizer)
 
     @property
-    def num_lookups(self) -> int:
-        """Looks into the table for one mask: every byte of every token."""
-        return int((self._bytes != NO_BYTE).sum())
+    def num_states(self) -> int:
+        return len(self.after) - 1
 
-    def after(self, state: int) -> Array:
-        """The state after each token, [vocab]; `dead` after those that must not come."""
-        if state not in self._after:
-            states = np.full(self.tokenizer.vocab_size, state)
-            for column in self._bytes:
-                states = self._table[states, column]
-            if not self.automaton.accepting[state]:
-                states[self.tokenizer.end] = self.automaton.dead
-            self._after[state] = states
-        return self._after[state]
+    @property
+    def dead(self) -> int:
+        return len(self.after) - 1
+
+    @property
+    def num_allowed(self) -> Array:
+        """How many tokens may come in each state, [num_states]."""
+        return (self.after[: self.dead] != self.dead).sum(axis=1)
 
     def allowed(self, state: int) -> Array:
         """[vocab]"""
-        return self.after(state) != self.automaton.dead
+        return self.after[state] != self.dead
+
+    def may_end(self, state: int) -> bool:
+        return bool(self.after[state, self.tokenizer.end] != self.dead)
 
     def forced(self, state: int) -> list[int]:
         """The tokens of what must come next, up to the last whole character."""
-        data = self.automaton.forced(state)
+        data = bytearray()
+        while not self.may_end(state):
+            ways = np.flatnonzero(self.allowed(state)[:NUM_BYTES])  # these tokens are the bytes
+            if len(ways) != 1:
+                break
+            data.append(int(ways[0]))
+            state = int(self.after[state, ways[0]])
         begun = len(data) - len(data.lstrip(CONTINUATION))  # of a character: byte by byte
         return [*data[:begun], *self.tokenizer.encode(data[begun:].decode(errors="ignore"))]
 
@@ -94,7 +110,7 @@ class Masks:
 def write(
     decoder: Decoder,
     prompt: Row[int],
-    masks: Masks,
+    index: Index,
     num_tokens: int,
     sampling: Sampling,
     seed: int = 0,
@@ -104,7 +120,7 @@ def write(
 ) -> Iterator[Piece]:
     """Up to `num_tokens` tokens after the prompt, or to the end of text.
 
-    Without the mask the model writes as it likes, and the automaton only watches.
+    Without the mask the model writes as it likes, and the index only watches.
 
     Raises:
         SimError: `kv_store_full`.
@@ -113,9 +129,9 @@ def write(
     tokens, state = list(prompt), 0
     end = len(prompt) + num_tokens
     while len(tokens) < end:
-        given = masks.forced(state)[: end - len(tokens)] if jumps and is_masked else []
+        given = index.forced(state)[: end - len(tokens)] if jumps and is_masked else []
         for token in given:
-            piece = _piece(masks, state, token)
+            piece = _piece(index, state, token)
             tokens.append(token)
             state = piece.after
             yield piece
@@ -123,12 +139,12 @@ def write(
             continue
         logits = decoder.extend(tokens)[-1]  # [vocab]
         free = probabilities(logits, sampling)
-        used = probabilities(logits, sampling, masks.allowed(state)) if is_masked else free
-        piece = _piece(masks, state, draw(used, rng), free, used)
+        used = probabilities(logits, sampling, index.allowed(state)) if is_masked else free
+        piece = _piece(index, state, draw(used, rng), free, used)
         tokens.append(piece.token)
         state = piece.after
         yield piece
-        if piece.token == masks.tokenizer.end:
+        if piece.token == index.tokenizer.end:
             return
 
 
@@ -138,7 +154,22 @@ def num_passes(pieces: Row[Piece]) -> int:
 
 
 def _piece(
-    masks: Masks, state: int, token: int, free: Array | None = None, used: Array | None = None
+    index: Index, state: int, token: int, free: Array | None = None, used: Array | None = None
 ) -> Piece:
-    after = int(masks.after(state)[token])
-    return Piece(token, state, after, masks.allowed(state), free, used)
+    after = int(index.after[state, token])
+    return Piece(token, state, after, index.allowed(state), free, used)
+
+
+@cache
+def _bytes_of(tokenizer: Tokenizer) -> Array:
+    """The n-th byte of each token, [longest, vocab]."""
+    longest = max(map(len, tokenizer.pieces))
+    data = np.full((longest, tokenizer.vocab_size), NO_BYTE)
+    for token, piece in enumerate(tokenizer.pieces):
+        data[: len(piece), token] = list(piece)
+    return data
+
+
+def num_lookups(tokenizer: Tokenizer) -> int:
+    """Looks into an automaton's table for one mask made on the spot: every byte of every token."""
+    return sum(map(len, tokenizer.pieces))

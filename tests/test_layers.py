@@ -11,7 +11,8 @@ from tests.chapters import ROOT
 STANDARD = set(sys.stdlib_module_names)
 ALLOWED = {
     "sim": STANDARD | {"sim", "numpy"},
-    "ui": STANDARD | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas", "prometheus_client"},
+    "ui": STANDARD
+    | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas", "prometheus_client", "outlines_core"},
     "pages": {"sim", "ui", "typing"},
 }
 

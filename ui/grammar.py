@@ -7,23 +7,26 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from sim import automaton, constrained, json_schema
-from sim.constrained import Masks, Piece
+from sim import constrained, json_schema
+from sim.constrained import Index, Piece
 from sim.errors import SimError
 from sim.generation import Decoder
 from sim.sampling import Sampling
-from ui import grammar_notes, tiny_model
+from ui import grammar_notes, tiny_model, token_index
 from ui.language import tr
+from ui.numbers import count, microseconds
 from ui.painters.grammar import Bar, Grammar, Moment, Way
+from ui.token_index import Built
 
 PROMPT = "Continuous batching 连续批处理每一步都"
 NUM_TOKENS = 32
 NUM_BARS = 6
 NUM_WAYS = 6
+NUM_NAMED = 3  # tokens in a way's label
 KEPT = 64  # shared by all readers
 
 Outcome = Literal["complete", "broken", "cut_off"]
@@ -34,11 +37,11 @@ class Format:
     """`pattern`: the regular expression, for a schema the one it becomes."""
 
     pattern: str
-    masks: Masks
+    built: Built
 
     @property
-    def num_states(self) -> int:
-        return self.masks.automaton.num_states
+    def index(self) -> Index:
+        return self.built.index
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +63,10 @@ class Text:
     @property
     def outcome(self) -> Outcome:
         """What became of the format."""
-        machine, last = self.format.masks.automaton, self.pieces[-1].after
-        if last == machine.dead:
+        index, last = self.format.index, self.pieces[-1].after
+        if last == index.dead:
             return "broken"
-        return "complete" if machine.accepting[last] else "cut_off"
+        return "complete" if index.may_end(last) else "cut_off"
 
 
 @lru_cache(maxsize=KEPT)
@@ -71,10 +74,10 @@ def read(text: str) -> Format:
     """What begins with { is a JSON Schema, everything else a regular expression.
 
     Raises:
-        SimError: as `json_schema.pattern` and `automaton.compiled`.
+        SimError: as `json_schema.pattern` and `token_index.build`.
     """
     pattern = json_schema.pattern(text) if text.lstrip().startswith("{") else text
-    return Format(pattern, Masks(automaton.compiled(pattern), tiny_model.encoder()))
+    return Format(pattern, token_index.build(pattern, tiny_model.encoder()))
 
 
 def readable(text: str, otherwise: str) -> tuple[str, str]:
@@ -93,7 +96,7 @@ def written(text: str, is_masked: bool, jumps: bool, temperature: float, seed: i
     pieces = constrained.write(
         Decoder.with_room(tiny_model.target(), len(prompt) + NUM_TOKENS),
         prompt,
-        form.masks,
+        form.index,
         NUM_TOKENS,
         Sampling(temperature),
         seed,
@@ -101,6 +104,31 @@ def written(text: str, is_masked: bool, jumps: bool, temperature: float, seed: i
         jumps=jumps,
     )
     return Text(form, tuple(pieces), is_masked)
+
+
+def library() -> str:
+    """Who builds the index here."""
+    return "outlines-core" if token_index.HAS_LIBRARY else tr("我们自己的代码", "our own code")
+
+
+def size(form: Format) -> dict[str, Any]:
+    """How large the index is, and how long it took."""
+    return {
+        "states": count(form.index.num_states),
+        "ways": count(int(form.index.num_allowed.sum())),
+        "build": microseconds(form.built.seconds),
+    }
+
+
+def cost(text: str) -> dict[str, Any]:
+    """What masks of a format take here, with the index and without."""
+    built = read(text).built
+    return {
+        "lookups": count(constrained.num_lookups(built.index.tokenizer)),
+        "naive": microseconds(built.naive_seconds),
+        "mask": microseconds(built.mask_seconds),
+        "build": microseconds(built.seconds),
+    }
 
 
 def shown_pattern(form: Format) -> str:
@@ -113,19 +141,19 @@ def shown_pattern(form: Format) -> str:
 
 
 def as_frames(text: Text, alt: str) -> Grammar:
-    masks = text.format.masks
-    dead = masks.automaton.dead
-    moments = tuple(_moment(piece, masks) for piece in text.pieces)
+    index = text.format.index
+    moments = tuple(_moment(piece, index) for piece in text.pieces)
     has_jumps = any(piece.is_forced for piece in text.pieces)
     stops = {"breaks", "drawn"} if has_jumps else {"breaks"}  # where the model was asked after all
     return Grammar(
         prompt=tuple(tiny_model.pieces(tiny_model.prompt(PROMPT))),
         moments=moments,
+        allowed=tuple(index.num_allowed.tolist()),
         is_masked=text.is_masked,
         notes=tuple(
             grammar_notes.jumped(piece)
             if piece.is_forced
-            else grammar_notes.drawn(piece, dead, masks.tokenizer.vocab_size)
+            else grammar_notes.drawn(piece, index.dead, index.tokenizer.vocab_size)
             for piece in text.pieces
         ),
         events=tuple((one.fate,) if one.fate in stops else () for one in moments),
@@ -140,21 +168,19 @@ def _passes_so_far(pieces: Iterable[Piece]) -> list[int]:
     return np.cumsum([not piece.is_forced for piece in pieces]).tolist()
 
 
-def _moment(piece: Piece, masks: Masks) -> Moment:
-    machine = masks.automaton
+def _moment(piece: Piece, index: Index) -> Moment:
     if piece.is_forced:
         fate = "jumped"
-    elif piece.state == machine.dead:
+    elif piece.state == index.dead:
         fate = "astray"
     else:
-        fate = "breaks" if piece.after == machine.dead else "drawn"
-    ways = _ways(piece, masks)
+        fate = "breaks" if piece.after == index.dead else "drawn"
+    ways = _ways(piece, index)
     return Moment(
         token=tiny_model.piece(piece.token),
         fate=fate,
-        state=_named(piece.state, machine.dead),
-        after=_named(piece.after, machine.dead),
-        num_allowed=piece.num_allowed,
+        state=_named(piece.state, index.dead),
+        after=_named(piece.after, index.dead),
         ways=ways[:NUM_WAYS],
         num_more_ways=max(0, len(ways) - NUM_WAYS),
         bars=_bars(piece),
@@ -165,24 +191,26 @@ def _named(state: int, dead: int) -> int:
     return -1 if state == dead else state
 
 
-def _ways(piece: Piece, masks: Masks) -> tuple[Way, ...]:
-    """The token that came, if it may; then the bytes that begin something else."""
-    machine, data = masks.automaton, masks.tokenizer.pieces[piece.token]
-    token = tiny_model.piece(piece.token)
-    taken = [] if piece.after == machine.dead else [Way(token, piece.after if data else -1, True)]
-    first = data[:1] if taken else b""
-    ways = {
-        target: [byte for byte in values if byte not in first]
-        for target, values in machine.ways(piece.state).items()
-    }
-    others = [
-        Way(grammar_notes.bytes_in_words(values), target, False)
-        for target, values in ways.items()
-        if values
-    ]
-    if machine.accepting[piece.state] and (data or not taken):
-        others.append(Way(tiny_model.END, -1, False))
-    return (*taken, *others)
+def _ways(piece: Piece, index: Index) -> tuple[Way, ...]:
+    """The token that came, if it may; then the other tokens by the state that they lead to."""
+    end, onto = index.tokenizer.end, index.after[piece.state]
+    by_target: dict[int, list[int]] = {}
+    likely = np.arange(len(onto)) if piece.free is None else np.argsort(-piece.free, kind="stable")
+    for token in likely[piece.allowed[likely]].tolist():
+        if token != piece.token:
+            target = -1 if token == end else int(onto[token])
+            by_target.setdefault(target, []).append(token)
+    others = tuple(Way(_label(tokens), target, False) for target, tokens in by_target.items())
+    if piece.after == index.dead:
+        return others
+    target = -1 if piece.token == end else piece.after
+    return (Way(tiny_model.piece(piece.token), target, True), *others)
+
+
+def _label(tokens: Sequence[int]) -> str:
+    """The likeliest of the tokens, and how many there are: "a b c … (26)"."""
+    named = " ".join(map(tiny_model.piece, tokens[:NUM_NAMED]))
+    return f"{named} … ({count(len(tokens))})" if len(tokens) > NUM_NAMED else named
 
 
 def _bars(piece: Piece) -> tuple[Bar, ...]:

@@ -53,36 +53,6 @@ def jumped(piece: Piece) -> str:
     )
 
 
-def bytes_in_words(values: list[int]) -> str:
-    """Bytes that lead to the same state: 48 to 57 -> "0–9"."""
-    said = [_run(low, high) for low, high in _runs([value for value in values if value < 0x80])]
-    shown = [*said[:3], "…"] if len(said) > 3 else said
-    if any(value >= 0xC0 for value in values):
-        shown.append(tr("非 ASCII", "non-ASCII"))
-    elif any(value >= 0x80 for value in values):
-        shown.append(tr("字符的后半", "rest of a character"))
-    return " ".join(shown)
-
-
-def _runs(values: list[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for value in values:
-        if runs and value == runs[-1][1] + 1:
-            runs[-1] = runs[-1][0], value
-        else:
-            runs.append((value, value))
-    return runs
-
-
-def _run(low: int, high: int) -> str:
-    one, other = _byte(low), _byte(high)
-    return one if low == high else f"{one}{other}" if high == low + 1 else f"{one}–{other}"
-
-
-def _byte(value: int) -> str:
-    return tiny_model.SEEN.get(chr(value), chr(value) if 0x20 < value < 0x7F else f"{value:02X}")
-
-
 def problem(error: SimError) -> str:
     """What is wrong with a pattern or a schema, where, and what was expected."""
     place, limit = error.values.get("place", ""), error.values.get("limit", "")
@@ -135,6 +105,12 @@ def problem(error: SimError) -> str:
             f"它的自动机超过 {limit} 个状态，或建表太费时。减少重复次数，或少用“.”。",
             f"Its automaton has more than {limit} states, or takes too long to build. Repeat "
             "less, or use fewer dots.",
+        ),
+        "index_too_large": tr(
+            f"outlines-core 为它建的索引超过 {limit} 个状态，或太费时间、太占内存。"
+            "减少重复，少套几层。",
+            f"The index that outlines-core builds for it has more than {limit} states, or takes "
+            "too much time or memory. Repeat less, and nest less.",
         ),
         "schema_not_json": tr(
             "以 { 开头，因此应为 JSON Schema，但这里不是合法的 JSON。",

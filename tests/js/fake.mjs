@@ -77,7 +77,7 @@ export class FakeContext {
   constructor() {
     this.calls = [];
     for (const name of ["clearRect", "fillRect", "strokeRect", "fillText", "strokeText", "beginPath", "roundRect",
-      "fill", "stroke", "moveTo", "lineTo", "arc", "scale", "setLineDash"]) {
+      "fill", "stroke", "moveTo", "lineTo", "quadraticCurveTo", "arc", "scale", "setLineDash"]) {
       this[name] = (...given) => this.calls.push({ name, given, fillStyle: this.fillStyle });
     }
   }

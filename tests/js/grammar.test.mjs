@@ -18,11 +18,12 @@ function sent(masked = true) {
     events: [2],
     picture: {
       masked,
+      allowed: [2, 1, 1],
       moments: [
-        { fate: DRAWN, state: 0, after: 1, allowed: 2, ways: [[1, 1], [2, 0]], more: 3, bars },
-        { fate: JUMPED, state: 1, after: 2, allowed: 1, ways: [[2, 1]], more: 0, bars: [] },
-        { fate: BREAKS, state: 2, after: -1, allowed: 1, ways: [[-1, 0]], more: 0, bars },
-        { fate: ASTRAY, state: -1, after: -1, allowed: 0, ways: [], more: 0, bars },
+        { fate: DRAWN, state: 0, after: 1, ways: [[1, 1], [2, 0]], more: 3, bars },
+        { fate: JUMPED, state: 1, after: 2, ways: [[2, 1]], more: 0, bars: [] },
+        { fate: BREAKS, state: 2, after: -1, ways: [[-1, 0]], more: 0, bars },
+        { fate: ASTRAY, state: -1, after: -1, ways: [], more: 0, bars },
       ],
     },
     texts: {
@@ -43,7 +44,7 @@ function sent(masked = true) {
       meaning("breaks", "cross", "#c8504a"),
     ],
     alt: "a grammar",
-    words: { row_text: "text", row_state: "automaton", row_free: "p", row_used: "after", state: "state", broken: "broken", no_pass: "no pass",
+    words: { row_text: "text", row_state: "automaton", row_index: "index", tokens: "tokens", row_free: "p", row_used: "after", state: "state", broken: "broken", no_pass: "no pass",
       no_mask: "mask off", others: "others", forbidden: "forbidden", column_state: "State", column_ways: "May follow", column_bars: "bars" },
   };
 }
@@ -111,4 +112,15 @@ test("a column under the pointer is told in words", () => {
   const spot = grammar.spotAt(layout, frames, { step: 0 }, layout.left + 5, layout.bars + 5);
   assert.equal(spot.text, "y: 70% → forbidden");
   assert.equal(grammar.spotAt(layout, frames, { step: 0 }, 2, layout.bars + 5), null);
+});
+
+test("the index has a bar for each state, tells how many tokens the present one allows, and where the next one is", () => {
+  const layout = place();
+  const drawn = paint(0);
+  assert.ok(drawn.texts().includes("2 tokens"));
+  assert.equal(drawn.areas("accent").filter(([, y]) => y > layout.strip && y < layout.bars).length, 1); // where the text stands
+  assert.equal(paint(0).calls.filter(({ name }) => name === "quadraticCurveTo").length, 1);
+  assert.equal(paint(2).calls.filter(({ name }) => name === "quadraticCurveTo").length, 0); // nowhere: the format breaks
+  assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.left + 1, layout.strip + 5).text, "state 0: 2 tokens");
+  assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.right - 1, layout.strip + 5), null);
 });

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from sim import specs
+from sim import automaton, specs
 from sim.ablation import RUNGS
 from sim.cost import Roofline
 from sim.parallel import Parted
 from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
-from ui import grammar, systems
+from ui import grammar, systems, tiny_model
 from ui.numbers import significant
 from ui.painters.grammar import Grammar
 
@@ -162,7 +162,7 @@ def test_jumping_writes_the_same_format_in_few_passes():
 
 def test_no_month_13_comes_out_and_the_31st_of_february_could():
     pattern = PAGE.play("format").presets["format_date"]["text"]
-    machine = grammar.read(pattern).masks.automaton
+    machine = automaton.compiled(pattern)
     assert not machine.accepts("2024-13-01")
     assert machine.accepts("2024-02-31")
     assert re.fullmatch(pattern, text_of(text=pattern).words)
@@ -177,7 +177,7 @@ def test_an_integer_is_cut_off_by_the_limit():
 
 def test_the_malicious_pattern_is_a_small_automaton():
     preset = PAGE.play("format").presets["format_evil"]
-    assert grammar.read(preset["text"]).num_states < 10
+    assert grammar.read(preset["text"]).index.num_states < 10
 
 
 @pytest.mark.parametrize("text", ["a(b", "{", "[", "(a|b)*a(a|b){30}", '{"$ref":"#"}', "\\"])
@@ -194,8 +194,8 @@ def test_every_fault_of_a_format_has_words_in_both_languages():
     source = "".join(
         (ROOT / "sim" / f"{name}.py").read_text("utf-8")
         for name in ("pattern", "automaton", "json_schema")
-    )
-    codes = set(re.findall(r'"((?:pattern|automaton|schema)_\w+)"', source))
+    ) + (ROOT / "ui" / "token_index.py").read_text("utf-8")
+    codes = set(re.findall(r'"((?:pattern|automaton|schema|index)_\w+)"', source)) - {"index_child"}
     told = (ROOT / "ui" / "grammar_notes.py").read_text("utf-8")
     assert len(codes) > 15
     assert [code for code in codes if f'"{code}"' not in told] == []
@@ -211,7 +211,7 @@ def test_the_frames_show_the_machine_and_the_model():
     one, text = frames(), text_of()
     for moment, piece in zip(one.moments, text.pieces, strict=True):
         assert moment.state == piece.state
-        assert moment.num_allowed == piece.allowed.sum()
+        assert one.allowed[moment.state] == piece.allowed.sum()
         assert moment.ways[0].taken
         assert moment.ways[0].target in (piece.after, -1)
         assert sum(bar.free for bar in moment.bars) == pytest.approx(1)
@@ -226,7 +226,7 @@ def test_the_drawn_token_has_a_bar_however_unlikely_it_is():
         for moment in frames(text="[a-z]{12}", temperature="1", seed=seed).moments:
             named = [bar for bar in moment.bars if bar.token]
             assert moment.token in [bar.token for bar in named]
-    assert frames(text="[a-z]{12}").moments[0].num_allowed > 100
+    assert frames(text="[a-z]{12}").allowed[0] > 100
 
 
 # -- the price ------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_fast_masks_are_hidden_and_slow_ones_set_the_pace():
 
 
 def test_a_large_vocabulary_takes_some_hundred_times_as_many_looks():
-    assert 50 < 128_000 / grammar.read("a").masks.tokenizer.vocab_size < 150
+    assert 50 < 128_000 / tiny_model.encoder().vocab_size < 150
 
 
 # -- several GPUs ---------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from sim import constrained, json_schema
 from sim.automaton import compiled
-from sim.constrained import Masks
+from sim.constrained import Index
 from sim.generation import Decoder, generate
 from sim.sampling import Sampling
 from ui import tiny_model
@@ -22,11 +22,15 @@ FORMATS = (SCHEMA, r"20\d\d-(0[1-9]|1[0-2])", "(预填充|解码)[，。]?", r"[
 NUM_TOKENS = 32
 
 
+def index_of(pattern):
+    return Index.of(compiled(pattern), tiny_model.encoder())
+
+
 def written(pattern, temperature=0.7, seed=0, **how):
-    masks = Masks(compiled(pattern), tiny_model.encoder())
+    index = index_of(pattern)
     decoder = Decoder.with_room(tiny_model.target(), len(PROMPT) + NUM_TOKENS)
     sampling = Sampling(temperature)
-    return masks, list(constrained.write(decoder, PROMPT, masks, NUM_TOKENS, sampling, seed, **how))
+    return index, list(constrained.write(decoder, PROMPT, index, NUM_TOKENS, sampling, seed, **how))
 
 
 def text_of(pieces):
@@ -38,11 +42,11 @@ def text_of(pieces):
 @pytest.mark.parametrize("jumps", [False, True])
 def test_with_the_mask_no_token_leaves_the_format(pattern, temperature, jumps):
     for seed in range(2):
-        masks, pieces = written(pattern, temperature, seed, jumps=jumps)
-        machine = masks.automaton
-        data = b"".join(masks.tokenizer.pieces[piece.token] for piece in pieces)
+        index, pieces = written(pattern, temperature, seed, jumps=jumps)
+        machine = compiled(pattern)
+        data = b"".join(index.tokenizer.pieces[piece.token] for piece in pieces)
         assert machine.walk(0, data) != machine.dead
-        if pieces[-1].token == masks.tokenizer.end or len(pieces) < NUM_TOKENS:
+        if pieces[-1].token == index.tokenizer.end or len(pieces) < NUM_TOKENS:
             assert machine.accepts(text_of(pieces))
 
 
@@ -55,19 +59,19 @@ def test_json_that_is_complete_can_be_parsed():
 
 
 def test_without_the_mask_the_model_writes_what_it_always_writes_and_breaks_the_format():
-    masks, pieces = written(SCHEMA, is_masked=False)
+    index, pieces = written(SCHEMA, is_masked=False)
     decoder = Decoder.with_room(tiny_model.target(), len(PROMPT) + NUM_TOKENS)
     free = generate(decoder, PROMPT, len(pieces), Sampling(0.7), seed=0)
     assert [piece.token for piece in pieces] == [one.token for one in free]
-    assert pieces[0].after == masks.automaton.dead
-    assert pieces[-1].after == masks.automaton.dead
+    assert pieces[0].after == index.dead
+    assert pieces[-1].after == index.dead
 
 
 def test_a_mask_allows_exactly_the_tokens_whose_bytes_lead_on():
-    masks, _ = written(SCHEMA)
-    machine, tokenizer = masks.automaton, masks.tokenizer
+    machine, tokenizer = compiled(SCHEMA), tiny_model.encoder()
+    index = Index.of(machine, tokenizer)
     for state in (0, 5, 11, machine.num_states - 1):
-        allowed = masks.allowed(state)
+        allowed = index.allowed(state)
         for token, piece in enumerate(tokenizer.pieces):
             if token == tokenizer.end:
                 assert allowed[token] == machine.accepting[state]
@@ -93,30 +97,52 @@ def test_the_state_after_a_token_is_the_state_before_the_next():
 
 
 def test_jumping_saves_passes_and_asks_the_model_only_where_there_is_a_choice():
-    masks, slow = written(SCHEMA)
+    index, slow = written(SCHEMA)
     _, fast = written(SCHEMA, jumps=True)
     assert constrained.num_passes(slow) == len(slow)
     assert constrained.num_passes(fast) < len(fast) / 4
     for piece in fast:
         if not piece.is_forced:
-            assert masks.automaton.forced(piece.state) == b""
+            assert index.forced(piece.state) == []
 
 
 def test_a_jump_from_the_middle_of_a_character_ends_that_character_first():
-    masks, _ = written("(预填充|解码)")
+    index = index_of("(预填充|解码)")
     first, *rest = "解".encode()
-    inside = masks.automaton.walk(0, bytes([first]))
-    tokens = masks.forced(inside)
+    tokens = index.forced(index.after[0, first])
     assert tokens[: len(rest)] == rest
-    assert masks.tokenizer.decode([first, *tokens]) == "解码"
+    assert index.tokenizer.decode([first, *tokens]) == "解码"
+
+
+def test_what_is_forced_ends_where_there_is_a_choice_or_the_text_may_end():
+    def forced(pattern, after=b""):
+        index = index_of(pattern)
+        state = 0
+        for byte in after:
+            state = int(index.after[state, byte])
+        return index.tokenizer.decode(index.forced(state))
+
+    assert forced(r'\{"a":(1|2)}') == '{"a":'
+    assert forced(r'\{"a":(1|2)}', b'{"a":1') == "}"
+    assert forced("ab?") == "a"
+    assert forced(r"a\.b\*") == "a.b*"
+
+
+def test_half_a_character_is_a_state_from_which_only_its_other_half_leads_on():
+    index = index_of("中")
+    first, second, _ = "中".encode()
+    state = index.after[0, first]
+    assert not index.may_end(state)
+    assert index.tokenizer.pieces[int(np.flatnonzero(index.allowed(state))[0])][0] == second
+    assert index.num_allowed[state] >= 1
 
 
 def test_a_limit_can_come_before_the_end_of_the_format():
-    masks, pieces = written("a{200}")
+    index, pieces = written("a{200}")
     assert len(pieces) == NUM_TOKENS
-    assert not masks.automaton.accepting[pieces[-1].after]
+    assert not index.may_end(pieces[-1].after)
 
 
 def test_a_mask_looks_at_every_byte_of_the_vocabulary():
-    masks, _ = written("a")
-    assert masks.num_lookups == sum(map(len, masks.tokenizer.pieces))
+    looks = constrained.num_lookups(tiny_model.encoder())
+    assert looks == sum(map(len, tiny_model.encoder().pieces))

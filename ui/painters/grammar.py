@@ -1,5 +1,5 @@
-"""Constrained decoding, token by token: the text, the automaton's state with its ways on, and the
-probabilities of the most likely tokens before and after the mask."""
+"""Constrained decoding, token by token: the text, the state with its ways on, how many tokens each
+state of the index allows, and the probabilities of the likeliest before and after the mask."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -25,7 +25,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Way:
-    """A token, or bytes, that lead on from a state, and the state they lead to (-1: the end)."""
+    """A token, or several, that lead on from a state to the same one (-1: the end)."""
 
     label: str
     target: int
@@ -40,7 +40,6 @@ class Moment:
     fate: str  # of FATES
     state: int
     after: int
-    num_allowed: int
     ways: tuple[Way, ...]
     num_more_ways: int
     bars: tuple[Bar, ...]  # none where no pass was needed
@@ -50,6 +49,7 @@ class Moment:
 class Grammar(Frames):
     prompt: tuple[str, ...]
     moments: tuple[Moment, ...]  # one per step
+    allowed: tuple[int, ...]  # how many tokens may come in each state of the index
     is_masked: bool
 
     painter: ClassVar[str] = "grammar"
@@ -71,12 +71,12 @@ class Grammar(Frames):
     def picture(self) -> dict[str, Any]:
         return {
             "masked": self.is_masked,
+            "allowed": self.allowed,
             "moments": [
                 {
                     "fate": FATES.index(one.fate),
                     "state": one.state,
                     "after": one.after,
-                    "allowed": one.num_allowed,
                     "ways": [[way.target, int(way.taken)] for way in one.ways],
                     "more": one.num_more_ways,
                     "bars": [
@@ -104,10 +104,12 @@ class Grammar(Frames):
     def words(self) -> dict[str, str]:
         return {
             "row_text": tr("文本", "text"),
-            "row_state": tr("自动机", "automaton"),
+            "row_state": tr("可以接", "may follow"),
+            "row_index": tr("索引", "index"),
             "row_free": tr("模型的概率", "model's p"),
             "row_used": tr("掩码之后", "p after mask"),
             "state": tr("状态", "state"),
+            "tokens": tr("个 token", "tokens"),
             "broken": tr("无路可走：格式已破坏", "no way on: the format is broken"),
             "no_pass": tr("只有一种写法：不必问模型", "only one text can follow: no pass needed"),
             "no_mask": tr("掩码关着：照模型的概率抽", "mask off: drawn from the model's own"),

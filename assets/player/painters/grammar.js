@@ -1,5 +1,7 @@
-// Constrained decoding: the text as token cells, the automaton's state with its ways on, and two rows of bars: what the
-// model would draw from, and what is left of it after the mask.
+// Constrained decoding: the text as token cells, the state with its ways on, the whole index, and two rows of bars: what
+// the model would draw from, and what is left of it after the mask.
+//
+// The index is a bar for each state, as high as the logarithm of the tokens it allows; an arc leads to the next state.
 //
 // A moment is one more token; the state shown is the one before it, and the way it takes stands first.
 
@@ -13,6 +15,9 @@ const LINES = 2; // of text, and of ways
 const LARGEST_COLUMN = 9; // times the size of text
 const LARGEST_BARS = 4.6; // times the size of text, the height of one row of bars
 const LEAST_BARS = 10;
+const STRIP = 1.5; // times the size of text, the height of the index's bars
+const ARC = 0.7; // likewise, the depth of the arc below them
+const LARGEST_STATE = 2; // likewise, the width of one
 const DASHES = [4, 3];
 
 export function decode({ picture, texts, times }, { numSteps, states, numbers }) {
@@ -32,7 +37,8 @@ export function decode({ picture, texts, times }, { numSteps, states, numbers })
   const end = Math.max(numbers.at(-1), 1);
   const said = expandChanges(times, numSteps);
   const timeText = (number) => said[lastUpTo(numbers, number)];
-  return { tokens, numGiven: prompt.length, moments, masked: picture.masked, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+  const { masked, allowed } = picture;
+  return { tokens, numGiven: prompt.length, moments, masked, allowed, positions: numbers, end, axis: { end, gap: 1 }, timeText };
 }
 
 export function numRows() {
@@ -59,7 +65,7 @@ export function stateName({ moments, words }, step) {
 
 export function layout(frames, { width, room, size, widthOf }) {
   const { words } = frames;
-  const names = [words.row_text, words.row_state, words.row_free, words.row_used];
+  const names = [words.row_text, words.row_state, words.row_index, words.row_free, words.row_used];
   const left = Math.ceil(Math.min(Math.max(...names.map(widthOf)) + 14, width * 0.3));
   const right = width - 2;
   const cell = Math.round(size * 1.75);
@@ -68,8 +74,9 @@ export function layout(frames, { width, room, size, widthOf }) {
     const text = 2;
     const air = Math.round(size * (lines > 1 ? 0.9 : 0.4));
     const automaton = text + lines * (cell + CELL_GAP) + air;
-    const bars = automaton + lines * (cell + CELL_GAP) + air;
-    return { lines, text, automaton, bars, rowHeight: Math.floor((room - bars - label) / 2) };
+    const strip = automaton + lines * (cell + CELL_GAP) + air;
+    const bars = strip + Math.round((1.2 + STRIP + ARC) * size) + air;
+    return { lines, text, automaton, strip, bars, rowHeight: Math.floor((room - bars - label) / 2) };
   };
   const roomy = place(LINES);
   const tight = roomy.rowHeight < size * 1.6 + LEAST_BARS ? place(1) : roomy;
@@ -84,8 +91,9 @@ export function positionAt({ left, right }, frames, moment, x) {
   return frames.positions[Math.round(share * (frames.numSteps - 1))];
 }
 
-// A column of bars under the pointer, in words.
+// A state of the index or a column of bars under the pointer, in words.
 export function spotAt(place, frames, { step }, x, y) {
+  if (y >= place.strip && y < place.bars) return stateAt(place, frames, x);
   if (y < place.bars || y >= place.height || x < place.left) return null;
   const { bars } = frames.moments[step];
   const column = columnWidth(place, bars);
@@ -93,6 +101,14 @@ export function spotAt(place, frames, { step }, x, y) {
   if (!bars[at]) return null;
   const box = { x: place.left + (at + 0.5) * column, y: place.bars, height: place.height - place.bars };
   return { text: inWords(frames, bars[at]), ...box };
+}
+
+function stateAt(place, { allowed, words }, x) {
+  const wide = stateWidth(place, allowed);
+  const state = Math.floor((x - place.left) / wide);
+  if (!(state in allowed)) return null;
+  const box = { x: place.left + (state + 0.5) * wide, y: place.strip, height: place.bars - place.strip };
+  return { text: `${words.state} ${state}: ${allowed[state]} ${words.tokens}`, ...box };
 }
 
 function inWords({ words, masked }, { text, free, used, allowed }) {
@@ -120,6 +136,7 @@ export function paint(c, frames, { step }, place, look) {
   c.textBaseline = "middle";
   paintText(c, frames, step, place, look);
   paintState(c, frames, step, place, look);
+  paintIndex(c, frames, step, place, look);
   paintBars(c, frames, step, place, look);
 }
 
@@ -155,6 +172,43 @@ function paintState(c, frames, step, place, look) {
     const box = { x: place.left + start + x, y: place.automaton + line * (place.cell + CELL_GAP), width: wide, height: place.cell };
     paintChip(c, cut(text, wide - 2 * CELL_AIR + 2, look.widthOf), box, { taken }, look);
   });
+}
+
+const stateWidth = ({ left, right, size }, allowed) => Math.min((right - left) / allowed.length, LARGEST_STATE * size);
+
+// Where the text stands in the index, and where its next token leads.
+function paintIndex(c, { allowed, moments, words }, step, place, look) {
+  const wide = stateWidth(place, allowed);
+  const middle = (state) => place.left + (state + 0.5) * wide;
+  const bottom = place.strip + (1.2 + STRIP) * place.size;
+  const most = Math.log(1 + Math.max(...allowed));
+  const seen = new Set(moments.slice(0, step).map(({ state }) => state));
+  const { state, after } = moments[step];
+  paintName(c, words.row_index, bottom - 0.7 * place.size, place, look);
+  allowed.forEach((count, at) => {
+    const high = Math.max(2, (Math.log(1 + count) / most) * STRIP * place.size);
+    const air = wide > 4 ? 1 : 0;
+    c.fillStyle = at === state ? look.accent : seen.has(at) ? look.muted : look.faint;
+    c.fillRect(place.left + at * wide + air, bottom - high, Math.max(wide - 2 * air, 0.5), high);
+  });
+  if (state < 0) return;
+  const said = `${allowed[state]} ${words.tokens}`;
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  const half = look.widthOfBold(said) / 2;
+  c.textAlign = "center";
+  c.fillText(said, Math.min(Math.max(middle(state), place.left + half), place.right - half), place.strip + 0.5 * place.size);
+  if (after < 0 || after === state) return;
+  c.strokeStyle = look.accent;
+  c.lineWidth = 2;
+  c.beginPath();
+  c.moveTo(middle(state), bottom + 2);
+  c.quadraticCurveTo((middle(state) + middle(after)) / 2, bottom + 2 * ARC * place.size, middle(after), bottom + 3);
+  c.stroke();
+  c.fillStyle = look.accent;
+  c.beginPath();
+  c.arc(middle(after), bottom + 3, 3, 0, 2 * Math.PI);
+  c.fill();
 }
 
 function paintChip(c, text, { x, y, width, height }, { bold, round, dashed, taken }, look) {
