@@ -10,7 +10,7 @@ from sim.engine import Setup
 from sim.kv import Paged, lru, sizes
 from sim.kv.chain import Lookup, chain
 from sim.metrics import computed_tokens, reused_tokens
-from sim.request import Request, Segment
+from sim.server import Server
 from sim.workload import Chats
 from ui import fleets as fleet_pictures
 from ui import lesson, pool_walk, predict, prefix, prompts, runs, trees
@@ -21,6 +21,9 @@ from ui.numbers import memory as in_bytes
 
 MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 CLOCK = Roofline(MODEL, GPU)
+QUIET = Server(scheduler.Chunked(8), Paged.beside(MODEL, GPU), CLOCK)
+BUSY = Server(scheduler.Chunked(256), Paged.beside(MODEL, GPU), CLOCK)
+
 BLOCK_SIZE = 16
 GAP_SECONDS = 2.0  # one prompt after the other: nobody waits for anybody
 BLOCK_SIZES = (4, 8, 16, 32)
@@ -29,72 +32,16 @@ ROOMS = (2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288,
 TALKS = (8, 16, 32, 64, 128)
 CHAT_BLOCK, NUM_TURNS_SEEN, TURNS = 64, 600, 10
 SYSTEM_TOKENS, ASK_TOKENS, ANSWER_TOKENS = 512, 64, 192
-POOLS = {
-    name: sizes.Division(MODEL, specs.GPUS[name]).pool_tokens for name in (GPU.name, "H100 SXM")
-}
+POOLS = prefix.pools(MODEL, (GPU, specs.GPUS["H100 SXM"]))
 FULL_AND_EMPTY: dict[str, dict[str, object]] = {
     "capacity_half": {"room": 16_384, "talks": 16},
     "capacity_crowd": {"room": 16_384, "talks": 128},
     "capacity_enough": {"room": 131_072},
 }
 
-POOL_BLOCK = 4  # tokens: few, so that every block can be seen
 POOL_RANGE = (8, 18)  # blocks
-TEXT_S, TEXT_T = (Segment("S", 12),), (Segment("T", 8),)  # two beginnings that many prompts have
-RETURNS_TO_S, RETURNS_TO_T = 4, 5
-VISITORS = (
-    Request(0, 0.0, 18, 2, TEXT_S),
-    Request(1, 0.0, 16, 4, TEXT_S),
-    Request(2, 0.0, 14, 4, TEXT_T),
-    Request(3, 0.0, 24, 4),  # shares nothing with anybody
-    Request(RETURNS_TO_S, 0.0, 17, 3, TEXT_S),
-    Request(RETURNS_TO_T, 0.0, 12, 4, TEXT_T),
-)
-MOVES: tuple[tuple[visits.Kind, int], ...] = (
-    ("comes", 0),
-    ("comes", 1),
-    ("answers", 0),
-    ("leaves", 0),
-    ("answers", 1),
-    ("leaves", 1),
-    ("comes", 2),
-    ("answers", 2),
-    ("leaves", 2),
-    ("comes", 3),
-    ("answers", 3),
-    ("leaves", 3),
-    ("comes", RETURNS_TO_S),
-    ("answers", RETURNS_TO_S),
-    ("leaves", RETURNS_TO_S),
-    ("comes", RETURNS_TO_T),
-    ("answers", RETURNS_TO_T),
-    ("leaves", RETURNS_TO_T),
-)
-
-chapter = lesson.open(__file__)
-TOKENS = tr("token", "tokens")
-OFF, ON = tr("没有缓存", "without"), tr("有缓存", "with")
-SCENES = {
-    "document": tr("文档", "Docs"),
-    "system": tr("系统提示", "System"),
-    "shots": tr("示例", "Examples"),
-    "chat": tr("对话", "Chat"),
-}
-EDITS = {
-    "same": tr("原样", "The same"),
-    "append": tr("末尾加一句", "Append a sentence"),
-    "word": tr("改一个词", "Change one word"),
-    "time": tr("开头加时间", "Put the time first"),
-    "time_last": tr("时间放末尾", "Put the time last"),
-    "own": tr("自己写", "Write my own"),
-}
 
 TREE_SLOTS = (18, 20, 24, 28, 32, 36, 40, 44)
-ORDERS = {
-    "fcfs": tr("先来先服务", "First come"),
-    "lpm": tr("最长前缀优先", "Longest prefix"),
-}
-
 CACHE_BLOCKS = (16, 32, 64, 128)
 ALIKE = tuple(range(4, 257, 4))  # tokens that two prompts begin with alike
 OWN_TOKENS, MANY_SLOTS = 20, 4_000
@@ -103,28 +50,19 @@ CACHE_SLOTS = tuple(range(630, 841, 10))
 TIGHT_SLOTS, ROOMY_SLOTS = 660, 840
 
 PROBE = tenants.Probe()
-PROBE_NAMES = {  # short, for a phone
-    0: tr("对方", "other"),
-    1: tr("自己", "own"),
-    2: tr("文档 1", "doc 1"),
-    3: tr("文档 2", "doc 2"),
-    4: tr("文档 3", "doc 3"),
-    5: tr("文档 4", "doc 4"),
-}
+REPLICAS = (1, 2, 4, 8)
+DRAWN_RULES = ("round_robin", "affinity", "balanced")  # random is next to round robin
+
+chapter = lesson.open(__file__)
+TOKENS = tr("token", "tokens")
+OFF, ON = tr("没有缓存", "without"), tr("有缓存", "with")
+SCENES, EDITS = prompts.scene_names(), prompts.edit_names()
+ORDERS, RULES = trees.order_names(), fleet_pictures.rule_names()
 SALTS = {
     "none": tr("不加", "None"),
     "tenant": tr("每租户一个", "One a tenant"),
     "request": tr("每请求一个", "One a request"),
 }
-
-REPLICAS = (1, 2, 4, 8)
-RULES = {
-    "round_robin": tr("轮询", "Round robin"),
-    "random": tr("随机", "Random"),
-    "affinity": tr("亲和", "Affinity"),
-    "balanced": tr("亲和 + 均衡", "Affinity, balanced"),
-}
-DRAWN_RULES = ("round_robin", "affinity", "balanced")  # random is next to round robin
 POPULAR = {"0": tr("没有", "None"), "0.3": "30%", "0.6": "60%"}
 
 
@@ -250,10 +188,10 @@ def hash_chain() -> None:
 
 @chapter.act("pool", tr("谁先被淘汰", "Who is evicted"))
 def pool() -> None:
-    chapter.say("pool", size=POOL_BLOCK)
+    chapter.say("pool", size=pool_walk.BLOCK_SIZE)
     label = tr("池里有几块", "Blocks in the pool")
     blocks = int(chapter.slide("blocks", label, *POOL_RANGE, start=13, live=True))
-    moves = visits.walk(VISITORS, MOVES, blocks, POOL_BLOCK)
+    moves = pool_walk.moves(blocks)
     alt = tr(
         "逐步播放：上面是池里的每一块和它的引用计数，下面是空闲队列",
         "Step by step: every block of the pool with its reference count, and the free queue",
@@ -263,8 +201,8 @@ def pool() -> None:
     chapter.say(
         "pool_result",
         blocks=blocks,
-        found_e=visits.num_found(moves, RETURNS_TO_S),
-        found_f=visits.num_found(moves, RETURNS_TO_T),
+        found_e=visits.num_found(moves, pool_walk.RETURNS_TO_S),
+        found_f=visits.num_found(moves, pool_walk.RETURNS_TO_T),
     )
 
 
@@ -318,7 +256,7 @@ def tree() -> None:
     slots = int(chapter.pick("slots", label, TREE_SLOTS, start=28, live=True))
     order = chapter.choose("order", tr("谁先来", "Who goes first"), ORDERS, start="fcfs")
     queue = trees.queue()
-    first, longest = (runs.tree(queue, slots, name) for name in ORDERS)
+    first, longest = runs.tree(queue, slots, "fcfs"), runs.tree(queue, slots, "lpm")
     served = runs.tree(queue, slots, order)
     alt = tr(
         "基数树逐步播放：每个节点的词、几把锁、下一个被淘汰的叶子；上方是队列和 KV 槽",
@@ -326,10 +264,7 @@ def tree() -> None:
         "the queue and the KV slots",
     )
     chapter.play(trees.tree_frames(served, queue, slots, alt), "tree")
-    found = {
-        words: {room: runs.tree_hits(queue, room, name) for room in TREE_SLOTS}
-        for name, words in ORDERS.items()
-    }
+    found = runs.tree_hits_by_order(queue, TREE_SLOTS, tuple(ORDERS))
     chapter.draw(
         trees.found_by_order(found, (slots, served.num_hit_tokens), large=chapter.large),
         "orders",
@@ -362,27 +297,16 @@ def against() -> None:
     chapter.say("against")
     label = tr("块的大小", "Block size")
     size = int(chapter.pick("cache_block", label, CACHE_BLOCKS, start=32, unit=TOKENS))
-    pairs = [caches.beginning_alike(shared, OWN_TOKENS, 2) for shared in ALIKE]
+    found = runs.found_by_second(ALIKE, OWN_TOKENS, MANY_SLOTS, size)
     chapter.draw(
-        trees.found_by_length(
-            ALIKE,
-            [runs.found_in_blocks(pair, MANY_SLOTS, size)[1] for pair in pairs],
-            [runs.found_in_tree(pair, MANY_SLOTS)[1] for pair in pairs],
-            large=chapter.large,
-        ),
+        trees.found_by_length(ALIKE, *found, large=chapter.large),
         "alike",
         alt=tr(
             "横轴是两个提示词开头相同的 token 数，纵轴是命中数：树是直线，哈希块是台阶",
             "Tokens found along tokens shared: a straight line for the tree, stairs for blocks",
         ),
     )
-    in_blocks = {
-        room: caches.hit_rate(DOCUMENT, runs.found_in_blocks(DOCUMENT, room, size))
-        for room in CACHE_SLOTS
-    }
-    in_tree = {
-        room: caches.hit_rate(DOCUMENT, runs.found_in_tree(DOCUMENT, room)) for room in CACHE_SLOTS
-    }
+    in_blocks, in_tree = runs.hit_rates_by_room(DOCUMENT, CACHE_SLOTS, size)
     chapter.draw(
         trees.hits_by_room(in_blocks, in_tree, large=chapter.large),
         "room",
@@ -409,25 +333,22 @@ def against() -> None:
 def neighbours() -> None:
     chapter.say("tenants", documents=PROBE.num_documents, document=count(PROBE.document_tokens))
     salt = chapter.choose("salt", tr("缓存的盐", "Cache salt"), SALTS, start="none")
-    memory = Paged.beside(MODEL, GPU)
-    setups = {
-        name: Setup(PROBE.requests(name), scheduler.Chunked(8), memory, CLOCK) for name in SALTS
-    }
-    measured = {name: tenants.Probed.of(runs.run(setup)) for name, setup in setups.items()}
-    now = measured[salt]
+    setups = QUIET.serving_each(PROBE.with_each_salt())
+    measured, found = runs.probed(setups), runs.summaries(setups)
+    now, run = measured[salt], runs.run(setups[salt])
     chapter.cards(
         [
             Card(tr("最快的试探", "Fastest probe"), seconds(now.fastest)),
             Card(tr("最慢的试探", "Slowest probe"), seconds(now.slowest)),
-            Card(tr("命中率", "Hit rate"), percent(runs.summary(setups[salt]).prefix_hit_rate)),
+            Card(tr("命中率", "Hit rate"), percent(found[salt].prefix_hit_rate)),
             Card(
                 tr("要算的提示词 token", "Prompt tokens computed"),
-                count(computed_tokens(runs.run(setups[salt]))),
+                count(computed_tokens(run)),
             ),
         ]
     )
     chapter.draw(
-        prefix.computed_and_reused(runs.run(setups[salt]), PROBE_NAMES, large=chapter.large),
+        prefix.computed_and_reused(run, prefix.probe_names(), large=chapter.large),
         "probes",
         alt=tr(
             "每个请求一条：命中的一段、要算的一段和 TTFT；不加盐时 E 明显更快",
@@ -443,9 +364,9 @@ def neighbours() -> None:
         same=seconds(by_tenant.fastest),
         first_plain=seconds(plain.first),
         first_salted=seconds(by_tenant.first),
-        rate_plain=percent(runs.summary(setups["none"]).prefix_hit_rate),
-        rate_tenant=percent(runs.summary(setups["tenant"]).prefix_hit_rate),
-        rate_request=percent(runs.summary(setups["request"]).prefix_hit_rate),
+        rate_plain=percent(found["none"].prefix_hit_rate),
+        rate_tenant=percent(found["tenant"].prefix_hit_rate),
+        rate_request=percent(found["request"].prefix_hit_rate),
     )
     chapter.say("tenants_block")
 
@@ -457,16 +378,9 @@ def behind_a_router() -> None:
     rule = chapter.choose("rule", tr("怎么分配", "Routing"), RULES, start="round_robin")
     label = tr("热门前缀占", "One popular prefix")
     popular = float(chapter.choose("popular", label, POPULAR, start="0"))
-    memory = Paged.beside(MODEL, GPU)
-    setups = {
-        size: Setup(runs.fleet_traffic(size, popular), scheduler.Chunked(256), memory, CLOCK)
-        for size in REPLICAS
-    }
+    setups = BUSY.serving_each(runs.traffic_of_fleets(REPLICAS, popular))
     with chapter.waiting(tr("正在模拟这些副本……", "Simulating the replicas ...")):
-        fleets = {
-            name: {size: runs.fleet(setup, size, name) for size, setup in setups.items()}
-            for name in DRAWN_RULES
-        }
+        fleets = runs.fleets(setups, DRAWN_RULES)
         now = runs.fleet(setups[number], number, rule)
     chapter.cards(
         [
@@ -477,11 +391,7 @@ def behind_a_router() -> None:
         ]
     )
     chapter.draw(
-        fleet_pictures.hits_by_replicas(
-            {RULES[name]: fleets[name] for name in DRAWN_RULES},
-            (number, now),
-            large=chapter.large,
-        ),
+        fleet_pictures.hits_by_replicas(fleets, (number, now), large=chapter.large),
         "hits",
         alt=tr(
             "横轴是副本数，纵轴是命中率，每种分配方式一条线：轮询一路下降，亲和基本不变",
@@ -502,12 +412,10 @@ def behind_a_router() -> None:
         difference=replicas.BALANCE_DIFFERENCE,
         ratio=replicas.BALANCE_RATIO,
     )
-    turns, sticky, spread = (
-        fleets[name][number] for name in ("round_robin", "affinity", "balanced")
-    )
     if number == 1:
         chapter.say("replicas_one", rate=percent(now.hit_rate), ttft=seconds(now.ttft.mean))
     else:
+        turns, sticky = fleets["round_robin"][number], fleets["affinity"][number]
         chapter.say(
             "replicas_result",
             number=number,
@@ -516,6 +424,7 @@ def behind_a_router() -> None:
             turns_ttft=seconds(turns.ttft.mean),
             sticky_ttft=seconds(sticky.ttft.mean),
         )
+        spread = fleets["balanced"][number]
         slow, slow_if_spread = sticky.ttft.percentile(99), spread.ttft.percentile(99)
         chapter.say(
             "replicas_balance" if slow > slow_if_spread else "replicas_even",

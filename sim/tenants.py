@@ -64,6 +64,9 @@ class Probe:
         }
         return salted(plain, salts[salt])
 
+    def with_each_salt(self) -> dict[str, tuple[Request, ...]]:
+        return {salt: self.requests(salt) for salt in SALTS}
+
 
 @dataclass(frozen=True)
 class Probed:

@@ -17,19 +17,30 @@ ROW_PX = 26
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 
 
+def rule_names() -> dict[str, str]:
+    """How a router chooses (`sim.replicas.RULES`)."""
+    return {
+        "round_robin": tr("轮询", "Round robin"),
+        "random": tr("随机", "Random"),
+        "affinity": tr("亲和", "Affinity"),
+        "balanced": tr("亲和 + 均衡", "Affinity, balanced"),
+    }
+
+
 def hits_by_replicas(
     fleets: Mapping[str, Mapping[int, Fleet]], here: tuple[int, Fleet], large: bool = False
 ) -> go.Figure:
-    """The hit rate of each rule along the number of servers."""
+    """The hit rate of each rule along the number of servers: rule -> their number -> fleet."""
+    names = rule_names()
     series = [
         Series(
-            name,
+            names[rule],
             list(points),
             [in_percent(fleet.hit_rate) for fleet in points.values()],
             number,
             DASHES[number % len(DASHES)],
         )
-        for number, (name, points) in enumerate(fleets.items())
+        for number, (rule, points) in enumerate(fleets.items())
     ]
     figure = charts.lines(
         series,

@@ -1,14 +1,56 @@
-"""The pool while requests come and leave: every block with its references, and the free queue."""
+"""The pool while requests come and leave: every block with its references, and the free queue.
+
+Six requests come, answer and leave.  Two beginnings, S and T, are asked for again later; which of
+them is still there depends on the blocks of the pool.
+"""
 
 from collections.abc import Sequence
 
+from sim import visits
+from sim.request import Request, Segment
 from sim.visits import Block, Move
 from ui import block_notes
 from ui.language import tr
 from ui.painters.shelves import Box, Shelf, Shelves
 from ui.theme import request_letter
 
+BLOCK_SIZE = 4  # tokens: few, so that every block can be seen
+TEXT_S, TEXT_T = (Segment("S", 12),), (Segment("T", 8),)
+RETURNS_TO_S, RETURNS_TO_T = 4, 5
+VISITORS = (
+    Request(0, 0.0, 18, 2, TEXT_S),
+    Request(1, 0.0, 16, 4, TEXT_S),
+    Request(2, 0.0, 14, 4, TEXT_T),
+    Request(3, 0.0, 24, 4),  # shares nothing with anybody
+    Request(RETURNS_TO_S, 0.0, 17, 3, TEXT_S),
+    Request(RETURNS_TO_T, 0.0, 12, 4, TEXT_T),
+)
+MOVES: tuple[tuple[visits.Kind, int], ...] = (
+    ("comes", 0),
+    ("comes", 1),
+    ("answers", 0),
+    ("leaves", 0),
+    ("answers", 1),
+    ("leaves", 1),
+    ("comes", 2),
+    ("answers", 2),
+    ("leaves", 2),
+    ("comes", 3),
+    ("answers", 3),
+    ("leaves", 3),
+    ("comes", RETURNS_TO_S),
+    ("answers", RETURNS_TO_S),
+    ("leaves", RETURNS_TO_S),
+    ("comes", RETURNS_TO_T),
+    ("answers", RETURNS_TO_T),
+    ("leaves", RETURNS_TO_T),
+)
 EVENTS = {"comes": "admitted", "answers": "", "leaves": "released"}
+
+
+def moves(num_blocks: int) -> list[Move]:
+    """All of it, in a pool of so many blocks."""
+    return visits.walk(VISITORS, MOVES, num_blocks, BLOCK_SIZE)
 
 
 def walk(moves: Sequence[Move], alt: str) -> Shelves:

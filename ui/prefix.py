@@ -10,8 +10,9 @@ import plotly.graph_objects as go
 
 from sim import metrics
 from sim.engine import Run
-from sim.kv import lru
+from sim.kv import lru, sizes
 from sim.metrics import Summary
+from sim.specs import Gpu, Model
 from ui import charts, theme
 from ui.charts import Series, Span, TimelineRow
 from ui.language import tr
@@ -104,6 +105,23 @@ def hit_curve(
     _name(figure, published[-1], last, theirs, size, "right")
     rate = dict(zip(capacities, rates, strict=True))[chosen]
     return charts.mark_point(figure, chosen, rate * 100, tr("现在", "now"), large)
+
+
+def pools(model: Model, gpus: Iterable[Gpu]) -> dict[str, int]:
+    """GPU -> the tokens that its memory has room for beside the weights."""
+    return {gpu.name: sizes.Division(model, gpu).pool_tokens for gpu in gpus}
+
+
+def probe_names() -> dict[int, str]:
+    """The requests of `sim.tenants.Probe`, short, for a phone."""
+    return {
+        0: tr("对方", "other"),
+        1: tr("自己", "own"),
+        2: tr("文档 1", "doc 1"),
+        3: tr("文档 2", "doc 2"),
+        4: tr("文档 3", "doc 3"),
+        5: tr("文档 4", "doc 4"),
+    }
 
 
 def in_percents(shares: Iterable[float]) -> list[float]:

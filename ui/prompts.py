@@ -10,9 +10,31 @@ from pathlib import Path
 from sim.prompts import Prompt, Tokens, as_requests
 from sim.request import Request
 from ui import tiny_model
+from ui.language import tr
 
 KEPT = 256  # texts, shared by all readers
 FILE = Path(__file__).resolve().parent.parent / "assets" / "prompts.json"
+
+
+def scene_names() -> dict[str, str]:
+    return {
+        "document": tr("文档", "Docs"),
+        "system": tr("系统提示", "System"),
+        "shots": tr("示例", "Examples"),
+        "chat": tr("对话", "Chat"),
+    }
+
+
+def edit_names() -> dict[str, str]:
+    """What is done to the short prompt of the hash chain; the last is the reader's own."""
+    return {
+        "same": tr("原样", "The same"),
+        "append": tr("末尾加一句", "Append a sentence"),
+        "word": tr("改一个词", "Change one word"),
+        "time": tr("开头加时间", "Put the time first"),
+        "time_last": tr("时间放末尾", "Put the time last"),
+        "own": tr("自己写", "Write my own"),
+    }
 
 
 @cache

@@ -1,11 +1,11 @@
 """Runs of the simulation, kept: the same setup gives the same run, so it is computed once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from sim import caches, clinic, engine, metrics, replicas, slots, stalls, tree_server
+from sim import caches, clinic, engine, metrics, replicas, slots, stalls, tenants, tree_server
 from sim.kv import lru
 from sim.prompts import Prompt
 from sim.request import Request
@@ -114,6 +114,13 @@ def tree_hits(prompts: tuple[Prompt, ...], num_slots: int, order: str) -> int:
     return tree_server.serve(prompts, num_slots, order).num_hit_tokens
 
 
+def tree_hits_by_order(
+    prompts: tuple[Prompt, ...], slots: Sequence[int], orders: Sequence[str]
+) -> dict[str, dict[int, int]]:
+    """Order of the queue -> number of slots -> prompt tokens found."""
+    return {order: {room: tree_hits(prompts, room, order) for room in slots} for order in orders}
+
+
 def fleet(setup: engine.Setup, num_replicas: int, rule: str) -> replicas.Fleet:
     """The setup's requests on several servers that are all set up so."""
     targets = replicas.route(setup.requests, num_replicas, rule)
@@ -125,6 +132,20 @@ def _fleet(setup: engine.Setup, targets: tuple[int, ...], num_replicas: int) -> 
     parts = replicas.parts(setup, targets, num_replicas)
     summaries = [metrics.summarize(engine.simulate(part)) for part in parts]
     return replicas.together(parts, summaries, num_replicas)
+
+
+def fleets(
+    setups: Mapping[int, engine.Setup], rules: Sequence[str]
+) -> dict[str, dict[int, replicas.Fleet]]:
+    """Rule of the router -> number of servers -> the fleet; each setup holds what all get."""
+    return {
+        rule: {size: fleet(setup, size, rule) for size, setup in setups.items()} for rule in rules
+    }
+
+
+def traffic_of_fleets(sizes: Sequence[int], popular_share: float) -> dict[int, tuple[Request, ...]]:
+    """Number of servers -> what they get."""
+    return {size: fleet_traffic(size, popular_share) for size in sizes}
 
 
 @lru_cache(maxsize=KEPT)
@@ -143,6 +164,34 @@ def found_in_blocks(
     requests: tuple[Request, ...], num_slots: int, block_size: int
 ) -> tuple[int, ...]:
     return caches.found_in_blocks(requests, num_slots, block_size)
+
+
+def found_by_second(
+    lengths: Sequence[int], own_tokens: int, num_slots: int, block_size: int
+) -> tuple[list[int], list[int]]:
+    """What the second of two prompts finds that begin with so many tokens alike: in hashed blocks,
+    and in the tree; for each of the lengths."""
+    pairs = [caches.beginning_alike(shared, own_tokens, 2) for shared in lengths]
+    in_blocks = [found_in_blocks(pair, num_slots, block_size)[1] for pair in pairs]
+    return in_blocks, [found_in_tree(pair, num_slots)[1] for pair in pairs]
+
+
+def hit_rates_by_room(
+    requests: tuple[Request, ...], slots: Sequence[int], block_size: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Number of slots -> share of prompt tokens found: in hashed blocks, and in the tree."""
+    in_blocks = {room: found_in_blocks(requests, room, block_size) for room in slots}
+    in_tree = {room: found_in_tree(requests, room) for room in slots}
+    return _rates(requests, in_blocks), _rates(requests, in_tree)
+
+
+def _rates(requests: tuple[Request, ...], found: Mapping[int, Sequence[int]]) -> dict[int, float]:
+    return {room: caches.hit_rate(requests, tokens) for room, tokens in found.items()}
+
+
+def probed(setups: Mapping[Key, engine.Setup]) -> dict[Key, tenants.Probed]:
+    """What a tenant's clock shows in each run of `tenants.Probe`."""
+    return {key: tenants.Probed.of(run(setup)) for key, setup in setups.items()}
 
 
 @lru_cache(maxsize=KEPT_SUMMARIES)

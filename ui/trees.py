@@ -58,6 +58,14 @@ def _words(zh: str, en: str) -> Tokens:
 # -- step by step -------------------------------------------------------------------------------
 
 
+def order_names() -> dict[str, str]:
+    """In what order the queue goes (`sim.tree_server.ORDERS`)."""
+    return {
+        "fcfs": tr("先来先服务", "First come"),
+        "lpm": tr("最长前缀优先", "Longest prefix"),
+    }
+
+
 def tree_frames(served: Served, prompts: Sequence[Prompt], num_slots: int, alt: str) -> Tree:
     """A frame for each step of the server."""
     lanes = _Lanes(prompts)
@@ -181,9 +189,12 @@ def found_by_order(
     found: Mapping[str, Mapping[int, int]], here: tuple[int, int], large: bool = False
 ) -> go.Figure:
     """Tokens found with each order of the queue, along the number of KV slots."""
+    names = order_names()
     series = [
-        Series(name, list(points), list(points.values()), colour, dash)
-        for (name, points), colour, dash in zip(found.items(), (0, 1), (SOLID, DASHED), strict=True)
+        Series(names[order], list(points), list(points.values()), colour, dash)
+        for (order, points), colour, dash in zip(
+            found.items(), (0, 1), (SOLID, DASHED), strict=True
+        )
     ]
     figure = charts.lines(
         series,

@@ -14,7 +14,7 @@ from sim.metrics import computed_tokens, reused_tokens, ttft
 from sim.workload import Chats
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import predict, prompts, runs
+from ui import pool_walk, predict, prompts, runs
 from ui.numbers import count, percent, seconds
 from ui.painters.shelves import Shelves
 
@@ -239,7 +239,7 @@ def test_f_finds_at_most_both_blocks_of_t():
 def test_the_pool_is_walked_to_its_end_at_every_size(blocks):
     frames = the_shelves(CACHE.play("pool", blocks=blocks))
     pool, queue = frames.shelves
-    assert len(frames.notes) == len(PAGE["MOVES"]) + 1
+    assert len(frames.notes) == len(pool_walk.MOVES) + 1
     assert len(queue.steps[-1]) == len(pool.steps[-1]) == blocks  # all have left
 
 
