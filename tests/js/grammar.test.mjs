@@ -44,7 +44,7 @@ function sent(masked = true) {
       meaning("breaks", "cross", "#c8504a"),
     ],
     alt: "a grammar",
-    words: { row_text: "text", row_state: "automaton", row_index: "index", tokens: "tokens", row_free: "p", row_used: "after", state: "state", broken: "broken", no_pass: "no pass",
+    words: { row_text: "text", row_state: "automaton", row_index: "index", allows: "allows {n}", row_free: "p", row_used: "after", state: "state", broken: "broken", no_pass: "no pass",
       no_mask: "mask off", others: "others", forbidden: "forbidden", column_state: "State", column_ways: "May follow", column_bars: "bars" },
   };
 }
@@ -117,10 +117,10 @@ test("a column under the pointer is told in words", () => {
 test("the index has a bar for each state, tells how many tokens the present one allows, and where the next one is", () => {
   const layout = place();
   const drawn = paint(0);
-  assert.ok(drawn.texts().includes("2 tokens"));
+  assert.ok(drawn.texts().includes("allows 2"));
   assert.equal(drawn.areas("accent").filter(([, y]) => y > layout.strip && y < layout.bars).length, 1); // where the text stands
   assert.equal(paint(0).calls.filter(({ name }) => name === "quadraticCurveTo").length, 1);
   assert.equal(paint(2).calls.filter(({ name }) => name === "quadraticCurveTo").length, 0); // nowhere: the format breaks
-  assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.left + 1, layout.strip + 5).text, "state 0: 2 tokens");
+  assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.left + 1, layout.strip + 5).text, "state 0: allows 2");
   assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.right - 1, layout.strip + 5), null);
 });

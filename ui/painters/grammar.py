@@ -109,7 +109,7 @@ class Grammar(Frames):
             "row_free": tr("模型的概率", "model's p"),
             "row_used": tr("掩码之后", "p after mask"),
             "state": tr("状态", "state"),
-            "tokens": tr("个 token", "tokens"),
+            "allows": tr("可接 {n} 个", "allows {n}"),
             "broken": tr("无路可走：格式已破坏", "no way on: the format is broken"),
             "no_pass": tr("只有一种写法：不必问模型", "only one text can follow: no pass needed"),
             "no_mask": tr("掩码关着：照模型的概率抽", "mask off: drawn from the model's own"),

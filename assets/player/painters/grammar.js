@@ -108,7 +108,7 @@ function stateAt(place, { allowed, words }, x) {
   const state = Math.floor((x - place.left) / wide);
   if (!(state in allowed)) return null;
   const box = { x: place.left + (state + 0.5) * wide, y: place.strip, height: place.bars - place.strip };
-  return { text: `${words.state} ${state}: ${allowed[state]} ${words.tokens}`, ...box };
+  return { text: `${words.state} ${state}: ${saidOf(words, allowed[state])}`, ...box };
 }
 
 function inWords({ words, masked }, { text, free, used, allowed }) {
@@ -176,6 +176,8 @@ function paintState(c, frames, step, place, look) {
 
 const stateWidth = ({ left, right, size }, allowed) => Math.min((right - left) / allowed.length, LARGEST_STATE * size);
 
+const saidOf = ({ allows }, number) => allows.replace("{n}", number);
+
 // Where the text stands in the index, and where its next token leads.
 function paintIndex(c, { allowed, moments, words }, step, place, look) {
   const wide = stateWidth(place, allowed);
@@ -192,7 +194,7 @@ function paintIndex(c, { allowed, moments, words }, step, place, look) {
     c.fillRect(place.left + at * wide + air, bottom - high, Math.max(wide - 2 * air, 0.5), high);
   });
   if (state < 0) return;
-  const said = `${allowed[state]} ${words.tokens}`;
+  const said = saidOf(words, allowed[state]);
   c.font = look.bold;
   c.fillStyle = look.text;
   const half = look.widthOfBold(said) / 2;
