@@ -34,6 +34,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sim.engine import Setup
 from sim.errors import SimError
 from ui import (
+    acts,
     chapters,
     charts,
     compare,
@@ -52,9 +53,11 @@ from ui import (
     tiny_model,
 )
 from ui import language as languages
+from ui.acts import Act
 from ui.explain import Mark
 from ui.language import tr
 from ui.numbers import in_words
+from ui.places import Places
 from ui.state import Parse
 
 __all__ = ["Card", "Chapter", "open", "tr"]
@@ -67,14 +70,6 @@ class Card:
     label: str
     value: str
     note: str = ""
-
-
-@dataclass(frozen=True)
-class Act:
-    code: str
-    name: str
-    draw: Callable[[], None]
-    deeper: bool
 
 
 Method = TypeVar("Method", bound=Callable[..., None])
@@ -114,7 +109,7 @@ class Chapter:
         self._followed: Sequence[str] = ()
         self._leading: list[Callable[[], Any]] = []  # draws what follows a slider
         self._num_leading = 0
-        self._places: _Places | None = None
+        self._places: Places | None = None
 
     # -- acts -------------------------------------------------------------------------------
 
@@ -134,17 +129,18 @@ class Chapter:
         act = self._current_act()
         state.settle("part", act.code, self.acts[0].code)
         if not self.large:
-            self._header(act)
-        self._places = _Places(self.large)
+            acts.header(self.here, self.text, self.acts, act)
+        self._places = Places(self.large)
         live.begin()
         try:
             act.draw()
         except SimError as error:  # a setting that cannot be simulated: say so, keep the controls
             self.problem(problems.error(error))
         if self.large:
-            self._lecture_bar(act)
+            self._other_figure()
+            acts.lecture_bar(self.here, self.text, self.acts, act)
         else:
-            self._onward(act)
+            acts.onward(self.here, self.text, self.acts, act)
         glossary.mount()
         state.write()
         if self._leading:
@@ -559,7 +555,7 @@ class Chapter:
     # -- inside -----------------------------------------------------------------------------
 
     @property
-    def _at(self) -> "_Places":
+    def _at(self) -> Places:
         if self._places is None:
             raise RuntimeError("a chapter is drawn inside its acts, from chapter.show() on")
         return self._places
@@ -606,42 +602,10 @@ class Chapter:
         return self._at.advanced(group) if is_advanced else self._at.controls
 
     def _current_act(self) -> Act:
-        wanted = state.wanted("part")
-        return next((act for act in self.acts if act.code == wanted), self.acts[0])
+        return acts.current(self.acts)
 
-    def _header(self, current: Act) -> None:
-        with st.container(key="chapter-header", gap=None):
-            st.title(f"{self.here.number}  {self.text.title}", anchor=False)
-            with st.container(horizontal=True, gap="small", key="acts"):
-                for act in self.acts:
-                    name = act.name + (tr(" · 深入", " · deeper") if act.deeper else "")
-                    with st.container(
-                        key=f"act-{'here' if act is current else act.code}", width="content"
-                    ):
-                        frame.link(self.here, name, part=act.code)
-
-    def _onward(self, current: Act) -> None:
-        at = self.acts.index(current)
-        before, after = chapters.neighbours(self.here.stem)
-        if at + 1 == len(self.acts) and after:
-            st.markdown(self.text.filled("onward"))
-        with st.container(horizontal=True, horizontal_alignment="distribute", key="onward"):
-            if at > 0:
-                frame.link(self.here, "← " + self.acts[at - 1].name, part=self.acts[at - 1].code)
-            elif before:
-                frame.link(before, "← " + before.title(languages.current()))
-            else:
-                frame.home_link("← " + tr("首页", "Home"))
-            if at + 1 < len(self.acts):
-                frame.link(self.here, self.acts[at + 1].name + " →", part=self.acts[at + 1].code)
-            elif after:
-                frame.link(after, after.title(languages.current()) + " →")
-            else:
-                frame.home_link(tr("回到首页", "Back home") + " →")
-
-    def _lecture_bar(self, current: Act) -> None:
-        at = self.acts.index(current)
-        codes = [act.code for act in self.acts]
+    def _other_figure(self) -> None:
+        """In the lecture view: the button to the next figure of the act, if it has several."""
         num_figures = max(1, len(self._at.figures))
         shown = self._shown_figure()
         state.keep(self._figure_key(), (shown, num_figures))
@@ -653,12 +617,6 @@ class Chapter:
                     on_click=state.keep,
                     args=(self._figure_key(), (shown + 1, num_figures)),
                 )
-        frame.lecture_bar(
-            f"**{current.name}** · {self.here.number} {self.text.title}",
-            back=codes[at - 1] if at > 0 else None,
-            onward=codes[at + 1] if at + 1 < len(codes) else None,
-            first=codes[0],
-        )
 
 
 def _draw_cards(cards: Sequence[Card]) -> None:
@@ -667,89 +625,6 @@ def _draw_cards(cards: Sequence[Card]) -> None:
             st.metric(
                 card.label, card.value, card.note or None, delta_color="off", delta_arrow="off"
             )
-
-
-class _Places:
-    """Where the parts of an act go: text left, controls and figure right and staying in view.
-
-    Text said before the first control is the introduction; on a narrow screen it stands above the
-    figure, and the rest below.
-    """
-
-    def __init__(self, large: bool):
-        self._popover: DeltaGenerator | None = None
-        self._slots: dict[str, DeltaGenerator] = {}  # within the popover: where a group would be
-        self._groups: dict[str, DeltaGenerator] = {}  # and those that are there
-        self._leading: DeltaGenerator | None = None
-        self.figures: list[str] = []  # of the act, in order; linked players are one
-        self.leading_figure = ""
-        if large:
-            self.whole = st.container(key="lecture-act", gap="small")
-            with self.whole:
-                self._controls = st.container(horizontal=True, gap="medium", key="controls")
-                self._figure = st.container(key="figure", gap="small")
-                self._intro = self._rest = st.container(key="text")
-        else:
-            self.whole = st.container(key="act")
-            with self.whole:
-                left, right = st.columns([0.37, 0.63], gap="large")
-                with left:
-                    self._intro = st.container(key="intro", gap="small")
-                    self._rest = st.container(key="rest", gap="small")
-                with right:
-                    self._controls = st.container(horizontal=True, gap="medium", key="controls")
-                    self._figure = st.container(key="figure", gap="small")
-        self._started = False
-
-    @property
-    def text(self) -> DeltaGenerator:
-        return self._rest if self._started else self._intro
-
-    @property
-    def controls(self) -> DeltaGenerator:
-        self._started = True
-        return self._controls
-
-    @property
-    def figure(self) -> DeltaGenerator:
-        self._started = True
-        return self._figure
-
-    @property
-    def leading(self) -> DeltaGenerator:
-        """What follows a slider stands together, where the first part of it is drawn."""
-        if self._leading is None:
-            self._leading = self.figure.container(key="leading", gap="small")
-        return self._leading
-
-    def advanced(self, group: str | None = None) -> DeltaGenerator:
-        """A popover at the end of the row of controls, made when first needed; within it, the
-        place of a group: the stem of a chapter, or words."""
-        if self._popover is None:
-            with self._controls:
-                popover = st.popover(tr("更多", "More"), icon=":material/tune:")
-            self._popover = popover.container(key="advanced", gap="medium")
-            ordered = ("", *chapters.NAMES)  # own words first, then chapter by chapter
-            self._slots = {name: self._popover.container() for name in ordered}
-        if group is None:
-            return self._popover
-        if group not in self._groups:
-            with self._slots.get(group, self._slots[""]):
-                self._groups[group] = _group(group, len(self._groups))
-        return self._groups[group]
-
-
-def _group(name: str, number: int) -> DeltaGenerator:
-    """Controls under their chapter's name, which leads there if the chapter exists."""
-    with st.container(key=f"group-{number}", gap="xsmall"):
-        if name not in chapters.NAMES:
-            st.markdown(f"**{name}**")
-        elif chapters.Chapter(name).exists:
-            chapter = chapters.Chapter(name)
-            frame.link(chapter, chapter.name(languages.current()))
-        else:
-            st.markdown(f"**{chapters.Chapter(name).name(languages.current())}**")
-        return st.container(horizontal=True, gap="medium", key=f"group-{number}-controls")
 
 
 def open(script: str) -> Chapter:
