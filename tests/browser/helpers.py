@@ -123,12 +123,18 @@ def nudge(page: Page, name: str, key: str = "ArrowRight") -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Take an option of a list, which closes when the page scrolls: so the page scrolls first."""
-    box = page.get_by_role("combobox", name=label)
-    box.evaluate("box => box.scrollIntoView({block: 'center'})")
+    """Take an option of a row of buttons or of a list.
+
+    An open list closes when the page scrolls, so the page scrolls first.
+    """
+    row, box = page.get_by_role("radiogroup", name=label), page.get_by_role("combobox", name=label)
+    row.or_(box).evaluate("choice => choice.scrollIntoView({block: 'center'})")
     settle(page)
-    box.click()
-    page.get_by_role("option", name=option).click()
+    if row.is_visible():
+        row.get_by_role("radio", name=option).click()
+    else:
+        box.click()
+        page.get_by_role("option", name=option).click()
 
 
 def upload(page: Page, content: bytes, name: str) -> None:
