@@ -34,7 +34,7 @@ from sim import clinic
 from sim.clinic import Panel, Readings, Slo, Thresholds
 from sim.metrics import Distribution
 from ui import notes, state
-from ui.clinic import Reading, at_limits
+from ui.clinic import Reading, at_limits, with_limit
 from ui.language import tr
 from ui.numbers import count, percent, seconds
 
@@ -446,11 +446,23 @@ def against_limits(
 ) -> go.Figure:
     """Every reading as a multiple of its limit; a line at 1."""
     seen = brought.readings
-    rows = (
-        Reading("TTFT p99", seen.ttft_p99, slo.ttft_seconds, _time, "prefill"),
-        Reading("ITL p99", seen.itl_p99, slo.itl_seconds, _time, "decode"),
-        Reading("KV", seen.kv, limits.kv, _part, "cached"),
-        Reading(tr("带宽", "bandwidth"), seen.bandwidth, limits.busy, _part, "stored"),
-        Reading(tr("算力", "compute"), seen.compute, limits.busy, _part, "kernel"),
+    return at_limits(
+        [
+            _row("TTFT p99", seen.ttft_p99, slo.ttft_seconds, _time, "prefill"),
+            _row("ITL p99", seen.itl_p99, slo.itl_seconds, _time, "decode"),
+            _row("KV", seen.kv, limits.kv, _part, "cached"),
+            _row(tr("带宽", "bandwidth"), seen.bandwidth, limits.busy, _part, "stored"),
+            _row(tr("算力", "compute"), seen.compute, limits.busy, _part, "kernel"),
+        ],
+        large,
     )
-    return at_limits(rows, large)
+
+
+def _row(
+    name: str,
+    value: float | None,
+    limit: float,
+    words: Callable[[float | None], str],
+    colour: str,
+) -> Reading:
+    return Reading(with_limit(name, words(limit)), value, limit, words, colour)

@@ -19,11 +19,12 @@ from ui import charts, engine_log, language, pictures, prose, runs
 from ui.charts import Series
 from ui.charts.series import y_span
 from ui.language import tr
-from ui.numbers import count, percent, seconds, significant
+from ui.numbers import count, percent, seconds
 
 NOT_YET = "open"  # a question without an answer
 CASES_TEXT = Path(__file__).with_name("clinic_cases")
-GHOST, GHOST_PX = 0.6, 1  # of what was before: opacity, width of its lines
+GHOST = 0.75  # opacity of what was before
+GHOST_PX, LARGE_GHOST_PX = 1.4, 2.2  # width of its lines
 ROOM = 1.08  # above a limit
 POINT_PX, LARGE_POINT_PX = 5, 8
 MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
@@ -180,7 +181,7 @@ def panel(
     figure = charts.stacked_time_series(panels, axis, large=large, height=height)
     for trace, grey in zip(figure.data, _is_grey(panels, ghosts), strict=True):
         if grey:
-            trace.update(opacity=GHOST, line_width=GHOST_PX)
+            trace.update(opacity=GHOST, line_width=LARGE_GHOST_PX if large else GHOST_PX)
     _as_points(figure, bool(was), large)
     for axis_name, limit in zip(("y", "y2"), limits, strict=False):
         _mark_limit(figure, axis_name, limit)
@@ -275,13 +276,11 @@ class Reading:
 def at_limits(readings: Sequence[Reading], large: bool = False) -> go.Figure:
     """Every reading as a multiple of its limit, with a line at 1."""
     times = [min((one.value or 0.0) / one.limit, MOST_TIMES) for one in readings]
-    texts = [
-        f"{one.words(one.value)} ({tr('线', 'line')} {one.words(one.limit)})" for one in readings
-    ]
+    texts = [one.words(one.value) for one in readings]
     figure = charts.bars(
         [one.name for one in readings],
         times,
-        tr("是界线的几倍（3 倍以上画到 3）", "times its line (3 and more drawn as 3)"),
+        tr("是界线的几倍（画到 3 为止）", "times its limit, drawn up to 3"),
         texts=texts,
         colours=[one.colour for one in readings],
         top=MOST_TIMES,
@@ -291,8 +290,13 @@ def at_limits(readings: Sequence[Reading], large: bool = False) -> go.Figure:
     figure.update_traces(text=None)
     for one, text in zip(readings, texts, strict=True):
         figure.add_annotation(x=MOST_TIMES, y=one.name, text=text, showarrow=False, xanchor="left")
-    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dash"})
+    figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dot"})
     return figure
+
+
+def with_limit(name: str, limit: str) -> str:
+    """The name of a row, its limit below."""
+    return tr(f"{name}<br>界线 {limit}", f"{name}<br>limit {limit}")
 
 
 def outcomes(panels: Mapping[str, Panel], slo: Slo, large: bool = False) -> go.Figure:
@@ -315,9 +319,7 @@ def metrics_table(here: Panel) -> str:
     """The readings of a run under the names of vLLM and SGLang, as a Markdown table."""
     own = here.over_time
     busiest = int(np.argmax(own.running + own.waiting))
-    running, waiting = (
-        significant(float(column[busiest])) for column in (own.running, own.waiting)
-    )
+    running, waiting = (count(float(column[busiest])) for column in (own.running, own.waiting))
     rows = [
         ("time_to_first_token_seconds", "time_to_first_token_seconds", _both(here.ttft)),
         ("inter_token_latency_seconds", "inter_token_latency_seconds", _both(here.itl)),

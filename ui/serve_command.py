@@ -12,6 +12,7 @@ the refusal: `vllm/v1/core/kv_cache_utils.py`).
 import json
 from dataclasses import dataclass
 
+from sim.clinic.server import ALL_SIZES, EAGER, Machine
 from sim.cost import Clock, Eager, Roofline
 from sim.engine import Setup, Speculation
 from sim.kv import Paged
@@ -63,6 +64,8 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
         flags.append(f"--max-num-batched-tokens {chunks}")
     else:
         flags.append("--no-enable-chunked-prefill")
+    if most := getattr(policy, "long_prefill_token_threshold", 0):
+        flags.append(f"--long-prefill-token-threshold {most}")
     if memory_utilization is not None:
         flags.append(f"--gpu-memory-utilization {memory_utilization:g}")
     if clock.tensor_parallel > 1:
@@ -75,8 +78,7 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
         flags.append("--quantization fp8")
     if model.kv_element_bytes != BF16_BYTES:
         flags.append("--kv-cache-dtype fp8")
-    if isinstance(setup.clock, Eager):
-        flags.append("--enforce-eager")
+    flags += _graphs(setup.clock)
     if setup.speculation is not None:
         flags.append(f"--speculative-config '{_draft(setup.speculation)}'")
     name = CHECKPOINTS.get(model.name, model.name)
@@ -84,12 +86,22 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
     notes = [_length(longest, room), *_notes(clock, memory, is_chunked)]
     if setup.speculation is not None:
         notes.append(_no_acceptance(setup.speculation))
+    if isinstance(setup.clock, Machine) and setup.clock.host_seconds_per_token:
+        notes.append(_no_cpu())
     return Command(text, tuple(notes))
 
 
 def _machine(clock: Clock) -> Clock:
     """Model and GPU, however the kernels are launched."""
-    return clock.roofline if isinstance(clock, Eager) else clock
+    return clock.roofline if isinstance(clock, Eager | Machine) else clock
+
+
+def _graphs(clock: Clock) -> list[str]:
+    """Without graphs, or with graphs up to some size; nothing where every batch has one."""
+    largest = clock.largest_graph if isinstance(clock, Machine) else ALL_SIZES
+    if isinstance(clock, Eager) or largest == EAGER:
+        return ["--enforce-eager"]
+    return [f"--max-cudagraph-capture-size {largest}"] if largest < ALL_SIZES else []
 
 
 def _draft(speculation: Speculation) -> str:
@@ -178,6 +190,14 @@ def _notes(clock: Roofline, memory: Paged, is_chunked: bool) -> list[str]:
         )
     )
     return notes
+
+
+def _no_cpu() -> str:
+    return tr(
+        "CPU 处理每个 token 的用时描述的是机器；能加的是 `--api-server-count`。",
+        "The CPU time that each token takes describes the machine; what can be added is "
+        "`--api-server-count`.",
+    )
 
 
 def _no_machine() -> str:

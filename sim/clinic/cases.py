@@ -106,7 +106,7 @@ def _on_prefixes(
 def long_prompts(seed: int) -> Server:
     """Documents are computed whole, and everybody waits for them."""
     lengths = OneInMany(200, 10_000, 3)
-    traffic = Workload(240, PoissonArrivals(1.8), lengths, LognormalLength(100, 250), seed=seed)
+    traffic = Workload(240, PoissonArrivals(2.1), lengths, LognormalLength(100, 250), seed=seed)
     return Server(traffic.requests(), max_num_batched_tokens=512, chunked_prefill=False)
 
 
@@ -146,7 +146,7 @@ def long_head(seed: int) -> Server:
 
 def scattered(seed: int) -> Server:
     """Four replicas by turns: each of them must compute and keep every prefix."""
-    traffic = _on_prefixes(640, 11, 32, 1_500, seed)
+    traffic = _on_prefixes(640, 11, 40, 1_500, seed)
     return Server(traffic, gpu="RTX 4090", num_replicas=4)
 
 
@@ -196,7 +196,7 @@ CASES = {
         Case(
             "long_prompts",
             long_prompts,
-            Slo(5, 0.08, CHAT),
+            Slo(7, 0.08, CHAT),
             ("itl", "room", "compute"),
             (Change("chunked_prefill", True),),
             (FP8_KV, MORE_SLOTS, Change("longest_prompt", 4_000)),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from sim import scheduler, specs, workload
+from sim.clinic import CASES, Change, changed
 from sim.cost import Eager, Roofline, SimpleClock
 from sim.engine import Setup, Speculation
 from sim.kv import Paged
@@ -90,6 +91,30 @@ def test_without_chunks_the_budget_is_left_to_vllm():
 def test_what_no_flag_can_say_is_noted(more, words):
     new = set(command(**more).notes) - set(command().notes)
     assert any(words in note for note in new)
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "said"),
+    [
+        ("thin_steps", (), "--enforce-eager"),
+        ("few_graphs", (), "--max-cudagraph-capture-size 32"),
+        ("few_slots", (), "--max-num-seqs 16"),
+        ("long_prompts", (), "--no-enable-chunked-prefill"),
+        (
+            "long_head",
+            (Change("long_prefill_token_threshold", 256),),
+            "--long-prefill-token-threshold 256",
+        ),
+    ],
+)
+def test_a_sick_server_is_started_with_what_makes_it_sick(code, changes, said):
+    server = changed(CASES[code].build(0), changes)
+    assert said in serve_command.of(server.setups()[0], server.gpu_memory_utilization).text
+
+
+def test_no_flag_makes_a_cpu_slow():
+    notes = serve_command.of(CASES["busy_cpu"].build(0).setups()[0]).notes
+    assert any("--api-server-count" in note for note in notes)
 
 
 def test_a_server_of_two_speeds_and_a_textbook_policy_have_no_command():

@@ -82,7 +82,8 @@ def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
     if axis.categoryarray is not None:
         return list(axis.categoryarray)
     if axis.range is None:  # of bars
-        return [str(name) for trace in figure.data for name in trace.y]
+        names = [str(name) for trace in figure.data for name in trace.y]
+        return [line for name in names for line in name.split("<br>")]
     low, high = axis.range
     step = abs(high - low) / axis.nticks
     decimals = max(0, -math.floor(math.log10(step))) if 0 < step < math.inf else 0
