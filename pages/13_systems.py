@@ -137,16 +137,21 @@ def why() -> None:
     )
     chapter.leaves_out("why_leaves_out", model=LARGE_MODEL.name, gpus=MANY_GPUS)
     chapter.say("why_result", **systems.in_blanks(rows))
-    chapter.leads(
-        {
-            tr("KV 碎片", "Fragmentation"): "07_fragmentation",
-            tr("批利用率", "Batch utilization"): "05_batching",
-            tr("重复的前缀", "Repeated prefixes"): "08_prefix_cache",
-            tr("高并发", "High concurrency"): "09_chunked_prefill",
-        }
-    )
     chapter.say("why_not")
     chapter.flags("why_flags")
+    chapter.leads(
+        {
+            tr("流式输出", "Streaming"): "03_latency",
+            tr("批利用率", "Batch utilization"): "05_batching",
+            tr("KV 池的大小", "Size of the KV pool"): "06_kv_cache",
+            tr("KV 碎片", "Fragmentation"): "07_fragmentation",
+            tr("重复的前缀", "Repeated prefixes"): "08_prefix_cache",
+            tr("高并发", "High concurrency"): "09_chunked_prefill",
+            tr("投机解码", "Speculation"): "10_spec_decode",
+            tr("CUDA Graph", "CUDA graphs"): "11_cuda_graph",
+            tr("权重与 KV 的格式", "Formats of weights and KV"): "12_quantization",
+        }
+    )
 
 
 @chapter.act("pressure", tr("显存满了", "Full KV"), deeper=True)
