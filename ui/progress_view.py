@@ -22,7 +22,7 @@ def show(large: bool = False) -> None:
     if large:
         return
     _carry_off()
-    alt = tr("每章答对了几题", "How many questions of each chapter are answered rightly")
+    alt = tr("每章答对了几题", "How many questions of each chapter are answered correctly")
     charts.show(_bars(), "progress-bars", alt)
     _bring_back()
 
@@ -43,7 +43,7 @@ def _bars() -> go.Figure:
     figure = charts.bars(
         list(names.values()),
         [100 * right / num_items for right, _, num_items in counts],
-        tr("答对的题（%）", "answered rightly (%)"),
+        tr("答对的题（%）", "answered correctly (%)"),
         texts=[f"{right} / {num_items}" for right, _, num_items in counts],
         top=100.0,
         height=90 + 24 * len(names),
@@ -60,8 +60,8 @@ def _say() -> None:
         tr(
             f"答过 {len(marks)} 题，对 {len(marks) - len(wrong)} 题；"
             f"答错的 {len(wrong)} 题里，有 {sure} 题当时很有把握。",
-            f"{len(marks)} answered, {len(marks) - len(wrong)} rightly; of the {len(wrong)} wrong "
-            f"ones you were sure of {sure}.",
+            f"{len(marks)} answered, {len(marks) - len(wrong)} correctly; of the {len(wrong)} "
+            f"wrong ones you were sure of {sure}.",
         )
     )
 

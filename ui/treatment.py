@@ -150,7 +150,7 @@ def _place(flag: str, value: Any) -> str:
     match flag, value:
         case "routing", str():
             return {
-                "round_robin": tr("轮询", "by turns"),
+                "round_robin": tr("轮询", "round robin"),
                 "random": tr("随机", "at random"),
                 "affinity": tr("按前缀", "by prefix"),
                 "balanced": tr("前缀加负载", "by prefix and load"),
@@ -182,7 +182,7 @@ def change_words(change: Change, server: Server) -> str:
         case "num_speculative_tokens" if value == 0:
             return tr("关掉 --speculative-config", "drop --speculative-config")
         case "routing":
-            return tr("路由：轮询 → 前缀加负载", "routing: by turns → by prefix and load")
+            return tr("路由：轮询 → 前缀加负载", "routing: round robin → by prefix and load")
         case "gpu":
             return tr(f"换成 {value}", f"buy {value}")
         case "max_tokens":

@@ -66,7 +66,7 @@ def test_progress_survives_reload_export_and_import_until_it_is_reset(new_page):
     expect(page.locator(".st-key-quiz-item-practice-05-why_continuous")).to_be_visible()
 
     helpers.visit(page, "/quiz", part="progress")
-    expect(page.get_by_text("2 answered, 1 rightly")).to_be_visible()
+    expect(page.get_by_text("2 answered, 1 correctly")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Export progress").click()
     file = Path(download.value.path()).read_bytes()
@@ -81,13 +81,13 @@ def test_progress_survives_reload_export_and_import_until_it_is_reset(new_page):
 
     helpers.upload(page, file, "progress.json")
     expect(page.get_by_text("2 questions imported.")).to_be_visible()
-    expect(page.get_by_text("2 answered, 1 rightly")).to_be_visible()
+    expect(page.get_by_text("2 answered, 1 correctly")).to_be_visible()
     helpers.settle(page)
     assert set(kept(page)) == BOTH
     broken = b'{"version": 1, "marks": {"05/why_continuous": {"answer": 99}}}'
     helpers.upload(page, broken, "progress.json")
     expect(page.locator(MESSAGE)).to_contain_text("marks.05/why_continuous.answer")
-    expect(page.get_by_text("2 answered, 1 rightly")).to_be_visible()
+    expect(page.get_by_text("2 answered, 1 correctly")).to_be_visible()
     assert helpers.barriers(page) == []
 
 
