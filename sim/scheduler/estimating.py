@@ -110,8 +110,8 @@ class Estimating(Reserving):
         memory: Memory,
         batch: Batch,
     ) -> None:
-        """Until the others have room for the next step."""
-        while len(running) > 1 and self._num_due(running, memory) > memory.num_free_blocks:
+        """Until the others have room for the next step; the last one has the whole pool."""
+        while self._num_due(running, memory) > memory.num_free_blocks:
             victim = min(
                 reversed(running),  # of equals the one that was admitted last
                 key=lambda who: (who.num_output_tokens, -who.request.prompt_tokens),

@@ -16,6 +16,7 @@ REQUESTS = workload.Workload(
     workload.PoissonArrivals(12),
     workload.UniformLength(20, 120),
     workload.UniformLength(20, 120),
+    workload.SharedPrefix(32),
 ).requests()
 SERVER = Server(SimpleClock(8_000, 0.02), pool_tokens=768, conservativeness=0.1)
 

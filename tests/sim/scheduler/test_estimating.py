@@ -78,6 +78,35 @@ def test_nobody_is_expected_to_write_more_than_4096_tokens():
     assert all_steps[0].running == (0, 1)  # 2 x (8 + 4,096) tokens are 2,052 blocks
 
 
+def test_the_rest_of_a_prompt_that_is_being_read_is_known_to_come():
+    """17 tokens are 5 blocks, of which it has 1: 4 are promised, and 2 more are not to be had."""
+    requests = [request(0, 16, 1), request(1, 4, 1)]
+    policy = Estimating(long_prefill_token_threshold=4)
+    assert running(run(requests, policy, SIX_BLOCKS))[:2] == [(0,), (0,)]
+    assert running(run(requests, policy, Paged(1 + 7, block_size=4)))[0] == (0, 1)
+
+
+def test_with_each_step_that_goes_well_less_is_expected():
+    """At ratio 1 the other waits to the end: 202 blocks of 203 are taken or promised.  It takes 4,
+    so the ratio has to fall by 3 blocks of some 200; it falls by 0.86 in 600 steps."""
+    requests = [request(0, 8, 800), request(1, 8, 8, arrival=1.0)]
+    memory = Paged(num_blocks=1 + 203, block_size=4)
+    all_steps = run(requests, Estimating(conservativeness=2), memory)
+    (joined,) = [step.index for step in all_steps if Admitted(1, 0, False) in step.events]
+    assert 8 < joined < 14
+
+
+def test_a_server_that_was_idle_expects_as_much_as_in_the_beginning():
+    """As above with blocks of 64: after 600 steps of the first the third would be let in."""
+    memory = Paged(num_blocks=1 + 12, block_size=64)
+    others = [request(i, 128, 192, arrival=2_000.0) for i in (1, 2, 3)]
+    all_steps = run([request(0, 4, 700), *others], Estimating(), memory)
+    second = next(step for step in all_steps if step.start_seconds == 2_001)
+    assert second.running == (1, 2)
+    bold = run(others, BOLD, memory)
+    assert bold[1].running == (1, 2, 3)
+
+
 # -- who gives way ---------------------------------------------------------------------------
 
 
@@ -108,6 +137,31 @@ def test_of_equal_outputs_the_longest_prompt_gives_way_though_another_is_newer()
     assert [event.request_id for event in newest] == [2]
 
 
+def test_of_equals_the_newest_gives_way():
+    requests = [request(0, 4, 16), request(1, 8, 8, 1.0), request(2, 8, 8, 1.0)]
+    retracted = events_of(run(requests, BOLD, Paged(1 + 10, block_size=4))[:7], Preempted)
+    assert [event.request_id for event in retracted] == [2]
+
+
+def test_after_a_retraction_more_is_expected():
+    """Request 0 has 6 of 12 tokens, so (6 + 20) / 13 is cut to 1: its 5 further tokens are 2 blocks
+    beside the 2 that request 2 takes, of 3 that are free; a step later 4 tokens are 1 block."""
+    requests = [request(0, 4, 12), request(1, 8, 8, 1.0), request(2, 4, 4, 2.0)]
+    all_steps = run(requests, BOLD, SIX_BLOCKS)
+    assert events_of(all_steps[6:7], Preempted) == [Preempted(1, 12)]
+    assert running(all_steps)[6:9] == [(0,), (0,), (0, 2)]
+
+
+def test_of_a_prompt_only_the_next_chunk_is_asked_for():
+    """6 + 5 blocks in the end, of 9; but request 1 reads 2 tokens a step beside request 0, which
+    has written its 7 before it comes to the 18th."""
+    requests = [request(0, 15, 7), request(1, 18, 2, arrival=1.0)]
+    policy = Estimating(max_num_batched_tokens=3, conservativeness=0)
+    all_steps = run(requests, policy, Paged(1 + 9, block_size=4))
+    assert events_of(all_steps, Preempted) == []
+    assert any(len(step.work) == 2 for step in all_steps)
+
+
 def test_who_was_retracted_queues_behind_those_who_wait():
     requests = [request(0, 4, 12), request(1, 8, 8, arrival=1.0), request(2, 16, 2, arrival=2.0)]
     all_steps = run(requests, BOLD, SIX_BLOCKS)
@@ -123,7 +177,7 @@ def test_a_negative_conservativeness_is_an_error():
 
 def written_before(all_steps):
     """For each step: how many tokens each request had written when the step began."""
-    written = {}
+    written: dict[int, int] = {}
     for step in all_steps:
         yield step, dict(written)
         for work in step.work:
