@@ -18,8 +18,8 @@ from ui import phases as pictures
 from ui.lesson import Card, tr
 from ui.numbers import count, memory, scaled, seconds, significant
 
-MODELS = {name: name for name in ("Llama-2-7B", "Llama-3.1-8B", "Qwen2.5-7B")}
-GPUS = {name: name for name in ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")}
+MODELS = ("Llama-2-7B", "Llama-3.1-8B", "Qwen2.5-7B")
+GPUS = ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")
 MODEL, GPU = "Llama-3.1-8B", "H100 SXM"
 PROMPTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024)

@@ -7,12 +7,13 @@ that shows it, and puts one answer on the scales of several tools.
 
 from sim import metrics, scheduler, specs, stations, streaming, workload
 from sim.cost import Roofline
-from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
+from sim.server import Server
 from ui import latency, lesson, predict, runs
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant
+from ui.traffic import Traffic
 
 CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
 MEMORY = Paged.beside(CLOCK.model, CLOCK.gpu)
@@ -25,6 +26,8 @@ ARRIVES = 0.02
 RATES = (1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 20)
 OUTPUTS = (1, 50, 100, 200, 400)
 SLOTS = 16
+ROOMY = Server(scheduler.Chunked(64, BUDGET), MEMORY, CLOCK)
+CROWDED = Server(scheduler.Chunked(SLOTS, BUDGET), MEMORY, CLOCK)
 NUM_REQUESTS = 120
 LOADS: dict[str, dict[str, object]] = {
     "load_quiet": {"rate": 2, "output": 200},
@@ -46,17 +49,13 @@ STREAMED_TOKENS = 21
 chapter = lesson.open(__file__)
 
 
-def served(requests: tuple[Request, ...], slots: int = 64) -> Setup:
-    return Setup(requests, scheduler.Chunked(slots, BUDGET), MEMORY, CLOCK)
-
-
 @chapter.act("hook", tr("第一个 token", "The first token"))
 def hook() -> None:
     chapter.say("hook")
     label = tr("B 的提示词有多少 token", "Tokens in B's prompt")
     prompt = int(chapter.pick("prompt", label, PROMPTS, start=1000))
     request = Request(1, ARRIVES, prompt, ANSWER_TOKENS)
-    setup = served((NEIGHBOUR, stations.tokenized(request, HOST)))
+    setup = ROOMY.serving((NEIGHBOUR, stations.tokenized(request, HOST)))
     journey = stations.journey(request, runs.steps(setup), HOST)
     prefill, decode = journey.seconds_of("prefill"), journey.seconds_of("decode", token=2)
     parts = {
@@ -103,18 +102,8 @@ def load() -> None:
     rate = chapter.pick("rate", label, RATES, start=4, live=True)
     label = tr("输出均长", "Output tokens")
     output = chapter.pick("output", label, OUTPUTS, start=200, live=True)
-    setups = {
-        each: served(
-            workload.Workload(
-                NUM_REQUESTS,
-                workload.PoissonArrivals(each),
-                workload.LognormalLength(500, 2000),
-                workload.LognormalLength.with_spread(output, 4),
-            ).requests(),
-            SLOTS,
-        )
-        for each in RATES
-    }
+    traffic = Traffic(NUM_REQUESTS, prompt_tokens=500, output_tokens=output, spread=4)
+    setups = CROWDED.serving_each(traffic.at_each(RATES))
     here = runs.summary(setups[rate])
 
     chapter.cards(
@@ -131,7 +120,7 @@ def load() -> None:
         "split",
         alt=tr("每个请求的 TTFT：排队与预填充", "TTFT of each request: queue and prefill"),
     )
-    points = {each: runs.summary(setup) for each, setup in setups.items()}
+    points = runs.summaries(setups)
     chapter.draw(
         latency.ttft_by_rate(points, rate, large=chapter.large),
         "rates",
@@ -167,9 +156,9 @@ def gaps() -> None:
     label = tr("A 写多少 token", "Tokens that A writes")
     tokens = int(chapter.pick("tokens", label, LENGTHS, start=81))
     writer = Request(0, 0.0, prompt_tokens=200, output_tokens=tokens)
-    alone = metrics.e2e(runs.run(served((writer,))).records[0])
+    alone = metrics.e2e(runs.run(ROOMY.serving((writer,))).records[0])
     visitors = workload.evenly(stalls, alone, long_prompt, first_id=1)
-    run = runs.run(served((writer, *visitors)))
+    run = runs.run(ROOMY.serving((writer, *visitors)))
     record = run.records[0]
     itl, tpot = metrics.Distribution.of(metrics.itl(record)), metrics.tpot(record)
     stalled = metrics.beside_prefill(run, record)
@@ -226,7 +215,7 @@ def tools() -> None:
     label = tr("提示词 token", "Prompt tokens")
     prompt = int(chapter.pick("ask", label, PROMPTS, start=4000))
     request = Request(0, 0.0, prompt, STREAMED_TOKENS)
-    record = runs.run(served((request,))).records[0]
+    record = runs.run(ROOMY.serving((request,))).records[0]
     answer = streaming.stream(record, interval)
     reported = streaming.reported(answer)
 

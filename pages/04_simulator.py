@@ -16,7 +16,8 @@ from ui import curves, lesson, notes, pictures, predict, run_cards, runs, traces
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant
 from ui.server_knobs import choose_server, whose_rules, whose_times
-from ui.traffic_knobs import RATES, Traffic, choose_rate, choose_traffic, choose_users
+from ui.traffic import Traffic
+from ui.traffic_knobs import RATES, choose_rate, choose_traffic, choose_users
 
 FRONTIER = (4, 8, 16, 32, 64)
 LOW, HIGH = 8, 64  # the two limits that the reader compares

@@ -222,7 +222,7 @@ def dynamic() -> None:
     }
     setups = {name: served(requests, policy) for name, policy in policies.items()}
     grids = [(name, runs.grid(setup, TICK_SECONDS)) for name, setup in setups.items()]
-    static, waiting, continuous = (runs.summary(setup) for setup in setups.values())
+    static, waiting, continuous = runs.summaries(setups).values()
 
     alt = tr("从上到下：静态、动态、连续", "From top to bottom: static, dynamic, continuous")
     chapter.play(frames.slot_frames(grids, len(requests), alt), "dynamic")

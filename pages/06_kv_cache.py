@@ -18,9 +18,9 @@ from ui.numbers import count, percent, plain
 from ui.numbers import memory as in_bytes
 
 OLD, NEW = "Llama-2-7B", "Llama-3.1-8B"
-MODELS = {OLD: OLD, NEW: NEW}
+MODELS = (OLD, NEW)
 FORMATS = {"bf16": "bf16", "fp8": "fp8"}
-GPUS = {name: name for name in ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")}
+GPUS = ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")
 SMALL_GPU = specs.GPUS["RTX 4090"]
 BLOCK_SIZE = sizes.BLOCK_SIZE
 

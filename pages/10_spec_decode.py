@@ -40,7 +40,7 @@ OTHER_TEXTS = {
 COURSE = "连续批处理每一步都重新决定批里有谁：完成的立刻离开，等待的立刻补上。"
 
 MODEL = specs.MODELS["Llama-3.1-8B"]
-GPUS = {name: name for name in ("RTX 4090", "A100 80G SXM", "H100 SXM")}
+GPUS = ("RTX 4090", "A100 80G SXM", "H100 SXM")
 BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512)
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096)
 LARGEST_BATCH = 512

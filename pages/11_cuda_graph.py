@@ -18,7 +18,7 @@ from ui.lesson import Card, tr
 from ui.numbers import count, in_percent, memory, microseconds, percent, seconds, significant
 
 MODELS = {"Llama-3.2-1B": "1B", "Llama-3.1-8B": "8B", "Qwen3-14B": "14B"}
-GPUS = {name: name for name in ("L40S", "A100 80G SXM", "H100 SXM", "H200 SXM", "B200 SXM")}
+GPUS = ("L40S", "A100 80G SXM", "H100 SXM", "H200 SXM", "B200 SXM")
 MODEL, GPU = "Llama-3.2-1B", "H100 SXM"
 START = Eager(Roofline(specs.MODELS[MODEL], specs.GPUS[GPU]))
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024)

@@ -13,13 +13,13 @@ from ui import lesson, predict, rounding, runs
 from ui.lesson import Card, tr
 from ui.numbers import count, memory, percent, seconds, significant
 
-WEIGHTS = {name: name for name in specs.WEIGHT_FORMATS}
+WEIGHTS = tuple(specs.WEIGHT_FORMATS)
 SMALLER = ("fp8", "int8", "int4")
 KV = {"bf16": "bf16", "fp8": "fp8"}
 MODEL, LARGER = "Llama-3.1-8B", "Qwen3-14B"
-MODELS = {MODEL: MODEL, LARGER: LARGER}
+MODELS = (MODEL, LARGER)
 GPU = "RTX 4090"
-GPUS = {name: name for name in (GPU, "A100 80G SXM", "H100 SXM")}
+GPUS = (GPU, "A100 80G SXM", "H100 SXM")
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 CONTEXTS = (128, 256, 512, 1_024)
 PROMPT = 2_048
@@ -207,9 +207,8 @@ def speed() -> None:
 
 def choose_rounding(live: bool) -> tuple[str, str, int]:
     """Format, who shares a scale, how large one input is made."""
-    formats = {name: name for name in rounding.FORMATS}
     label = tr("格式", "Format")
-    grid = chapter.choose("format", label, formats, start="int4", advanced=chapter.large)
+    grid = chapter.choose("format", label, rounding.FORMATS, start="int4", advanced=chapter.large)
     label = tr("一个缩放系数管", "One scale per")
     names = rounding.granularity_names()
     granularity = chapter.choose("sharing", label, names, start="tensor")

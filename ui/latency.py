@@ -176,7 +176,7 @@ def _stacked(kind: str, values: Sequence[float]) -> go.Bar:
 
 
 def ttft_by_rate(
-    points: Mapping[int, metrics.Summary], chosen: float, large: bool = False
+    points: Mapping[float, metrics.Summary], chosen: float, large: bool = False
 ) -> go.Figure:
     """Queue, prefill and the slowest TTFT against the arrival rate, on a log axis."""
     rates, summaries = list(points), list(points.values())

@@ -3,15 +3,11 @@
 Each function draws controls on a chapter and gives what they stand at.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-from sim import workload
 from sim.engine import Users
-from sim.request import Request
-from ui import runs
+from sim.workload import SharedPrefix
 from ui.language import tr
 from ui.lesson import Chapter
+from ui.traffic import Traffic
 
 RATES = (0.5, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 30, 40)  # requests per second
 NUM_USERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -19,59 +15,9 @@ THINKING = (0, 1, 2, 5, 10, 30)  # seconds
 PROMPTS = (50, 100, 200, 500, 1000, 2000, 4000, 8000)  # tokens, as all lengths here
 OUTPUTS = (1, 10, 50, 100, 200, 400, 600, 800, 1200)
 VARIATIONS = (0.2, 0.5, 1, 2, 4, 8, 13)  # of the gaps between arrivals
-BURST_SIZE = 20
 GIANTS = (0, 8_000, 16_000, 32_000, 64_000, 100_000)
 PREFIXES = (0, 100, 200, 500, 1000, 2000, 4000)
 PREFIX_GROUPS = (1, 2, 4, 8, 16, 64)
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """Requests but for their rate.  Lengths in tokens; `spread` is their p99 over their mean,
-    `variation` that of gamma gaps, `giant_tokens` the one prompt of its own size (0: none)."""
-
-    num_requests: int
-    prompt_tokens: float
-    output_tokens: float
-    spread: float
-    arrival: str = "poisson"
-    variation: float = 1.0
-    giant_tokens: int = 0
-    prefix: workload.SharedPrefix | None = None
-    seed: int = 0
-
-    def at(self, rate: float) -> tuple[Request, ...]:
-        """`rate` requests per second on average."""
-        requests = runs.requests(
-            workload.Workload(
-                self.num_requests,
-                self._arrivals(rate),
-                workload.LognormalLength.with_spread(self.prompt_tokens, self.spread),
-                workload.LognormalLength.with_spread(self.output_tokens, self.spread),
-                self.prefix,
-                self.seed,
-            )
-        )
-        return workload.with_giant(requests, self.giant_tokens) if self.giant_tokens else requests
-
-    def at_each(self, rates: Sequence[float]) -> dict[float, tuple[Request, ...]]:
-        return {rate: self.at(rate) for rate in rates}
-
-    def with_each_output(
-        self, lengths: Sequence[int], rate: float
-    ) -> dict[int, tuple[Request, ...]]:
-        """The same requests with answers of another mean length: mean length -> requests."""
-        return {length: replace(self, output_tokens=length).at(rate) for length in lengths}
-
-    def _arrivals(self, rate: float) -> workload.Arrivals:
-        arrivals: dict[str, workload.Arrivals] = {
-            "poisson": workload.PoissonArrivals(rate),
-            "constant": workload.ConstantArrivals(rate),
-            "gamma": workload.GammaArrivals(rate, self.variation),
-            "burst": workload.BurstArrivals.at_rate(rate, BURST_SIZE),
-            "once": workload.BurstArrivals(self.num_requests),
-        }
-        return arrivals[self.arrival]
 
 
 def choose_users(chapter: Chapter) -> Users | None:
@@ -138,7 +84,7 @@ def _choose_arrivals(chapter: Chapter, all_at_once: bool) -> tuple[str, float]:
     return arrival, chapter.pick("cv", label, VARIATIONS, start=4, group=_group())
 
 
-def choose_prefix(chapter: Chapter) -> workload.SharedPrefix | None:
+def choose_prefix(chapter: Chapter) -> SharedPrefix | None:
     """What prompts begin with in common, if anything."""
     group = "08_prefix_cache"
     label = tr("共享前缀", "Shared prefix")
@@ -147,7 +93,7 @@ def choose_prefix(chapter: Chapter) -> workload.SharedPrefix | None:
         return None
     label = tr("几种前缀", "Different prefixes")
     groups = chapter.pick("groups", label, PREFIX_GROUPS, start=1, group=group)
-    return workload.SharedPrefix(int(tokens), int(groups))
+    return SharedPrefix(int(tokens), int(groups))
 
 
 def _group() -> str:

@@ -1,11 +1,11 @@
-"""Traffic as its knobs stand: the same requests again, but for what is turned."""
+"""Traffic by a few numbers: the same requests again, but for what is turned."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ui.traffic_knobs import Traffic
+from ui.traffic import Traffic
 
 TRAFFIC = Traffic(400, prompt_tokens=500, output_tokens=200, spread=4)
 PATTERNS = ("poisson", "constant", "gamma", "burst")
