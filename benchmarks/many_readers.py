@@ -98,7 +98,7 @@ async def _run(
     await line.send(ask.SerializeToString())
     slider = None
     while True:
-        answer = ForwardMsg.FromString(await line.recv())  # type: ignore[arg-type]
+        answer = ForwardMsg.FromString(await line.recv())
         element = answer.delta.new_element
         if element.WhichOneof("type") == "slider" and element.slider.label == label:
             slider = element.slider

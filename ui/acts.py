@@ -46,7 +46,7 @@ def onward(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
     """Back and on: to the acts beside this one, or to the chapters."""
     at = acts.index(act)
     before, after = chapters.neighbours(here.stem)
-    if at + 1 == len(acts) and after:
+    if at + 1 == len(acts) and "onward" in text.sections:
         st.markdown(text.filled("onward"))
     with st.container(horizontal=True, horizontal_alignment="distribute", key="onward"):
         if at > 0:

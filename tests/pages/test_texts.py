@@ -75,6 +75,12 @@ def test_every_section_is_used_by_its_page(chapter, language):
     assert set(sections(chapter, language)) - by_page - by_frame == set()
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS[:-1], ids=str)
+def test_a_chapter_ends_with_what_leads_to_the_next(chapter):
+    assert "onward" in sections(chapter, "zh")
+    assert "onward" in sections(chapter, "en")
+
+
 @every_text
 def test_every_term_is_in_the_glossary(chapter, language):
     with (ROOT / "assets" / "glossary.csv").open(encoding="utf-8", newline="") as file:
