@@ -16,7 +16,7 @@ from sim.metrics import Summary
 from sim.pressure import ANSWERS, Server, computed_again, interrupted_seconds
 from sim.workload import LognormalLength, PoissonArrivals, Workload
 from ui import charts, pictures, runs
-from ui.charts import Panel, Series
+from ui.charts import Panel
 from ui.language import tr
 from ui.numbers import count, seconds, significant
 
@@ -108,12 +108,16 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
     panels = []
     for answer, outcome in found.items():
         series = outcome.run.series
-        ends, usage = series.end_seconds, series.kv_usage * pool
+        moments, usage = series.end_seconds, series.kv_usage * pool
         promised = np.minimum(usage + series.kv_promised * pool, pool)
+        areas = [
+            pictures.thinned(kept, moments, promised, "later"),
+            pictures.thinned(held, moments, usage, "stored"),
+        ]
         panels.append(
             Panel(
                 f"<b>{NAMES[answer]}</b>" + tr("：KV token", ": tokens of KV"),
-                [_area(kept, ends, promised, "later"), _area(held, ends, usage, "stored")],
+                areas,
                 top=pool * TOP,
                 names_in_title=True,
             )
@@ -125,20 +129,21 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
         height=400,
     )
     _fill(figure)
-    for number, outcome in enumerate(found.values()):
-        axis = "y" if number == 0 else f"y{number + 1}"
-        figure.add_hline(y=pool, line={"color": charts.NEUTRAL, "width": 1.5}, yref=axis)
-        figure.add_trace(_marks(outcome.run, pool, axis, large))
-    figure.update_layout(
-        {f"yaxis{number or ''}": {"tickvals": [0, pool]} for number in (0, 2, 3)},
+    ends = {"tickvals": [0, pool], "gridcolor": charts.NEUTRAL}  # lines at both ends of the pool
+    axes = ("y", "y2", "y3")
+    figure.add_traces(
+        [
+            _marks(outcome.run, pool, axis, large)
+            for axis, outcome in zip(axes, found.values(), strict=True)
+        ]
     )
     charts.name_above(figure, large)
-    figure.update_layout(legend_y=NAMES_AT, margin_t=round(MARGIN_LINES * figure.layout.font.size))
+    figure.update_layout(
+        {axis.replace("y", "yaxis"): ends for axis in axes},
+        legend_y=NAMES_AT,
+        margin_t=round(MARGIN_LINES * figure.layout.font.size),
+    )
     return figure
-
-
-def _area(name: str, ends: np.ndarray, tokens: np.ndarray, hue: str) -> Series:
-    return pictures.thinned(name, ends, tokens, hue)
 
 
 def _fill(figure: go.Figure) -> None:

@@ -122,7 +122,7 @@ class PagedMemory:
         """
         held = len(self.block_tables.get(sequence.id, ()))
         fresh = max(0, self.num_blocks_for(num_tokens) - held - len(hits))
-        return fresh + sum(self.ref_counts[block] == 0 for block in hits)
+        return fresh + sum(self.ref_counts[block] == 0 for block in hits) if hits else fresh
 
     def can_be_found(self, block: int) -> bool:
         """Whether it is full and known by its hash, in use or not."""
