@@ -42,7 +42,8 @@ def places(control: Any) -> list[object]:
         return [not control.value]
     options = list(control.options)
     few = options if len(options) <= FEW else [options[0], options[len(options) // 2], options[-1]]
-    return [option for option in few if option != control.format_func(control.value)]
+    here = None if control.value is None else control.format_func(control.value)
+    return [option for option in few if option != here]
 
 
 def put(control: Any, value: object) -> None:
