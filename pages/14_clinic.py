@@ -135,8 +135,9 @@ def judge(case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bo
     """Whether the promise is kept now, and why or why not."""
     reading, refused = clinic.reading(1, here, case.slo), count(here.num_refused)
     server = runs.sick_server(case.code, seed)
+    turned = treatment.in_words(changes, server)
     if not here.keeps(case.slo):
-        chapter.say("not_kept", reading=reading, refused=refused)
+        chapter.say("not_kept", turned=turned, reading=reading, refused=refused)
         if treatment.is_tempted(case, changes):
             chapter.say("tempts", lure=clinic.told(case, "lure"))
         label = tr("不想猜了，告诉我病因", "Enough guessing: show me the cause")
@@ -145,6 +146,7 @@ def judge(case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bo
         return False
     chapter.say(
         "kept",
+        turned=turned,
         reading=reading,
         refused=refused,
         gpus=runs.sick_server(case.code, seed, changes).num_gpus,
@@ -165,7 +167,7 @@ def say_cause(case: Case, server: Server) -> None:
     chapter.say(
         "cause",
         cause=clinic.told(case, "cause"),
-        cures=treatment.aimed_at_the_cause(case, server),
+        cures=treatment.in_words(case.cures, server),
         sources=clinic.sources(case),
     )
 

@@ -131,6 +131,8 @@ def knob_name(flag: str) -> str:
     match flag:
         case "gpu":
             return "GPU"
+        case "num_speculative_tokens":
+            return flag
         case "num_replicas":
             return tr("副本数", "Replicas")
         case "routing":
@@ -181,8 +183,6 @@ def change_words(change: Change, server: Server) -> str:
             return tr("去掉 --enforce-eager", "drop --enforce-eager")
         case "num_speculative_tokens" if value == 0:
             return tr("关掉 --speculative-config", "drop --speculative-config")
-        case "routing":
-            return tr("路由：轮询 → 前缀加负载", "routing: round robin → by prefix and load")
         case "gpu":
             return tr(f"换成 {value}", f"buy {value}")
         case "max_tokens":
@@ -197,6 +197,6 @@ def change_words(change: Change, server: Server) -> str:
             return f"{knob_name(flag)} {_place(flag, before)} → {_place(flag, value)}"
 
 
-def aimed_at_the_cause(case: Case, server: Server) -> str:
-    """The cures of a case, in words."""
-    return tr("；", "; ").join(f"`{change_words(change, server)}`" for change in case.cures)
+def in_words(changes: Sequence[Change], server: Server) -> str:
+    """What is turned, as Markdown."""
+    return tr("；", "; ").join(f"`{change_words(change, server)}`" for change in changes)

@@ -185,3 +185,26 @@ def test_a_slider_whose_scale_changes_under_it_stays_or_goes_to_its_end():
     assert typed(app, "an even longer line")[2] == 7
     assert typed(app, "abc")[2] == 3
     assert typed(app, "")[2] == 1
+
+
+def a_case_and_its_answer():
+    """A number that draws a case, the answer to it, and a control of its own."""
+    import streamlit as st
+
+    from ui import controls, state
+
+    state.open_page("one")
+    controls.number("case", "Case", 0, 9, 0, clears=("answer",))
+    controls.choose("answer", "Answer", {"open": "open", "ttft": "TTFT"}, "open")
+    controls.slide("limit", "Limit", 1, 9, 5)
+    state.write()
+    st.text(str(dict(st.query_params)))
+
+
+def test_a_number_that_is_moved_puts_back_what_was_said_to_the_one_before():
+    app = AppTest.from_function(a_case_and_its_answer)
+    app.query_params = {"case": "3", "answer": "ttft", "limit": "7"}
+    app.run()
+    assert app.text[0].value == "{'case': '3', 'answer': 'ttft', 'limit': '7'}"
+    app.number_input[0].set_value(4).run()
+    assert app.text[0].value == "{'case': '4', 'limit': '7'}"

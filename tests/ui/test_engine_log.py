@@ -61,3 +61,10 @@ def test_a_run_of_centuries_is_asked_as_quickly_as_any_other():
     assert len(lines) == 5
     assert lines[0].startswith("00:00:10 ")
     assert lines[-1].startswith(f"{300_000_000_000 // 3600}:20:00 ")
+
+
+def test_engines_of_a_fleet_speak_at_the_same_moment_each_by_its_number():
+    lines = engine_log.in_the_middle([run_of([1000] * 6), run_of([600])])
+    assert [line[9:20] for line in lines] == ["Engine 000:", "Engine 001:"]
+    assert len({line[:8] for line in lines}) == 1
+    assert "Running: 2 reqs" in lines[0]

@@ -77,6 +77,8 @@ def test_flags_are_those_of_the_real_server():
         (Change("api_servers", 4), "--api-server-count 1 → 4"),
         (Change("kv_cache_dtype", "fp8"), "--kv-cache-dtype bf16 → fp8"),
         (Change("chunked_prefill", False), "--no-enable-chunked-prefill"),
+        (Change("num_speculative_tokens", 4), "num_speculative_tokens 0 → 4"),
+        (Change("routing", "random"), "路由 轮询 → 随机"),
     ):
         assert treatment.change_words(change, server) == words
 
