@@ -1,29 +1,14 @@
 """Chapter 9 in a browser: two servers above each other, played, stepped back and scrubbed."""
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import helpers
-
-
-def player(page: Page, number: int = 0) -> Locator:
-    return page.locator(".player").nth(number)
-
-
-def button(page: Page, act: str) -> Locator:
-    return player(page).locator(f'[data-act="{act}"]')
-
-
-def data(page: Page, name: str, number: int = 0) -> float:
-    return float(player(page, number).get_attribute(f"data-{name}") or "nan")
+from tests.browser.verbs import button, data, note, player
 
 
 def where(page: Page) -> list[tuple[float, float]]:
     """Moment of the common clock and own step, for both players."""
     return [(data(page, "moment", n), data(page, "step", n)) for n in (0, 1)]
-
-
-def note(page: Page, number: int) -> Locator:
-    return player(page, number).locator(".note")
 
 
 def test_the_same_document_whole_and_in_chunks_on_one_clock(new_page):

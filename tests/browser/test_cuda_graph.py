@@ -1,24 +1,9 @@
 """Chapter 11 in a browser: kernels one by one or replayed on one clock, and three ways of steps."""
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import helpers
-
-
-def player(page: Page) -> Locator:
-    return page.locator(".player")
-
-
-def button(page: Page, act: str) -> Locator:
-    return player(page).locator(f'[data-act="{act}"]')
-
-
-def note(page: Page) -> Locator:
-    return player(page).locator(".note")
-
-
-def step(page: Page) -> int:
-    return int(player(page).get_attribute("data-step") or -1)
+from tests.browser.verbs import button, note, player, step_of
 
 
 def scrub(page: Page, share: float) -> None:
@@ -51,11 +36,11 @@ def test_the_gpu_waits_for_every_launch_and_for_one_replay(new_page):
         "Replayed: the first 16 of 192 kernels took 97.4 µs", timeout=20_000
     )
     expect(player(page)).to_have_attribute("data-playing", "false")
-    replayed = step(page)
+    replayed = step_of(page)
 
     scrub(page, 0.999)
     expect(note(page)).to_contain_text("One by one: the first 16 of 192 kernels took 325 µs")
-    assert step(page) > 1.5 * replayed
+    assert step_of(page) > 1.5 * replayed
 
     page.get_by_role("button", name="Skip", exact=True).click()
     expect(page.locator("[data-testid=stMetric]").last).to_contain_text("GPU busy 47.7%")

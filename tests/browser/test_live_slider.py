@@ -13,14 +13,13 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from benchmarks.support.browser import serving
 from tests.browser import helpers
 from tests.browser.helpers import expect_address, slider
+from tests.browser.verbs import CARDS, RESULT, values
 
 RATE = "Arrivals per s"
-CARDS = ".st-key-cards"
 FIRST_CHART, SECOND_CHART = (
     "[class*=st-key-04_simulator-timeline]",
     "[class*=st-key-04_simulator-load]",
 )
-RESULT = ".st-key-rest"
 ANSWER = ".st-key-live-answer"
 LAST = re.compile("40")  # of the places of the slider
 
@@ -74,10 +73,6 @@ def shown(page: Page, place: str) -> str:
 
 def expect_other(page: Page, place: str, than: str) -> None:
     expect(page.locator(place)).not_to_have_text(than, use_inner_text=True)
-
-
-def values(page: Page) -> list[str]:
-    return page.locator(f"{CARDS} [data-testid=stMetricValue]").all_inner_texts()
 
 
 class Line:

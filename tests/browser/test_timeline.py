@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser import helpers
 from tests.browser.conftest import Server, Watch
+from tests.browser.verbs import button, data, player
 
 PAIR = {"show": "pair"}
 
@@ -44,18 +45,6 @@ def visit(timelines: Server, browser: Browser) -> Iterator[Callable[..., Page]]:
 
     yield open_one
     assert [entry for watch in watches for entry in watch.seen] == []
-
-
-def player(page: Page, number: int = 0) -> Locator:
-    return page.locator(".player").nth(number)
-
-
-def button(page: Page, act: str) -> Locator:
-    return player(page).locator(f'[data-act="{act}"]')
-
-
-def data(page: Page, name: str, number: int = 0) -> float:
-    return float(player(page, number).get_attribute(f"data-{name}") or "nan")
 
 
 def where(page: Page) -> list[tuple[float, ...]]:
