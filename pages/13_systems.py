@@ -232,7 +232,7 @@ def structured() -> None:
     chapter.say(OUTCOMES[text.outcome])
     chapter.explain("format_how", pattern=grammar.shown_pattern(text.format))
     chapter.presets(FORMATS)
-    chapter.say("format_real", library=grammar.library())
+    chapter.say("format_real")
 
 
 @chapter.act("price", tr("掩码的代价", "The price of masks"), deeper=True)

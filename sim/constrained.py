@@ -65,14 +65,7 @@ class Index:
 
     @classmethod
     def of(cls, automaton: Automaton, tokenizer: Tokenizer) -> "Index":
-        """Every token, byte by byte, from every state."""
-        stays = np.arange(len(automaton.table))[:, None]
-        table = np.hstack([automaton.table, stays])  # with a column for "no byte"
-        after = np.broadcast_to(stays, (len(table), tokenizer.vocab_size))
-        for column in _bytes_of(tokenizer):
-            after = table[after, column]
-        after[~automaton.accepting, tokenizer.end] = automaton.dead
-        return cls(after, tokenizer)
+        return cls(tried(automaton, tokenizer, np.arange(len(automaton.table))), tokenizer)
 
     @property
     def num_states(self) -> int:
@@ -168,6 +161,17 @@ def _bytes_of(tokenizer: Tokenizer) -> Array:
     for token, piece in enumerate(tokenizer.pieces):
         data[: len(piece), token] = list(piece)
     return data
+
+
+def tried(automaton: Automaton, tokenizer: Tokenizer, states: Array) -> Array:
+    """Every token, byte by byte, from each of the states: where it leads, [num_states, vocab]."""
+    stays = np.arange(len(automaton.table))[:, None]
+    table = np.hstack([automaton.table, stays])  # with a column for "no byte"
+    after = np.broadcast_to(states[:, None], (len(states), tokenizer.vocab_size))
+    for column in _bytes_of(tokenizer):
+        after = table[after, column]
+    after[~automaton.accepting[states], tokenizer.end] = automaton.dead
+    return after
 
 
 def num_lookups(tokenizer: Tokenizer) -> int:

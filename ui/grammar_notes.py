@@ -55,7 +55,7 @@ def jumped(piece: Piece) -> str:
 
 def problem(error: SimError) -> str:
     """What is wrong with a pattern or a schema, where, and what was expected."""
-    place, limit = error.values.get("place", ""), error.values.get("limit", "")
+    place, limit = error.values.get("place", ""), count(int(str(error.values.get("limit", 0))))
     value = notes.as_typed(str(error.values.get("value", "")))
     at = tr(f"第 {place} 个字符：", f"Character {place}: ") if place else ""
     what = {

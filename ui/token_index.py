@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sim import automaton, pattern
+from sim import automaton, constrained, pattern
 from sim.constrained import Index
 from sim.errors import SimError, require
 from sim.pattern import Chain, Char, Either, Repeat, Tree
@@ -29,19 +29,17 @@ HAS_LIBRARY = find_spec("outlines_core") is not None
 CHILD = Path(__file__).with_name("index_child.py")
 MAX_STATES = 1_024
 MOST_SECONDS = 1.5  # by the clock; most patterns take a twentieth of it
-NUM_READS = 100  # of masks, to time one
+NUM_TIMED = 100  # masks
 
 _turn = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """An index, and what it took here."""
+    """An index, and how long it took here."""
 
     index: Index
-    seconds: float  # to build the index
-    naive_seconds: float  # to try every token of the vocabulary in one state
-    mask_seconds: float  # to read one mask off the index
+    seconds: float
 
 
 def build(text: str, tokenizer: Tokenizer) -> Built:
@@ -50,21 +48,28 @@ def build(text: str, tokenizer: Tokenizer) -> Built:
     Raises:
         SimError: `index_too_large`; and as `automaton.compiled`.
     """
-    tree = pattern.parse(text)
     machine = automaton.compiled(text)
+    if HAS_LIBRARY:
+        return by_library(pattern.parse(text), tokenizer)
     begun = time.perf_counter()
-    own = Index.of(machine, tokenizer)
-    own_seconds = time.perf_counter() - begun
-    index, seconds = by_library(tree, tokenizer) if HAS_LIBRARY else (own, own_seconds)
+    return Built(Index.of(machine, tokenizer), time.perf_counter() - begun)
+
+
+def mask_seconds(text: str, index: Index) -> tuple[float, float]:
+    """One mask, here: by trying every token from a state, and read off the index; means."""
+    machine = automaton.compiled(text)
+    states = np.arange(min(machine.num_states, NUM_TIMED))
     begun = time.perf_counter()
-    for read in range(NUM_READS):
+    constrained.tried(machine, index.tokenizer, states)
+    between = time.perf_counter()
+    for read in range(NUM_TIMED):
         index.allowed(read % index.num_states)
-    reading = time.perf_counter() - begun
-    return Built(index, seconds, own_seconds / own.num_states, reading / NUM_READS)
+    done = time.perf_counter()
+    return (between - begun) / len(states), (done - between) / NUM_TIMED
 
 
-def by_library(tree: Tree, tokenizer: Tokenizer) -> tuple[Index, float]:
-    """The library's index, states in the order in which tokens reach them; seconds it took.
+def by_library(tree: Tree, tokenizer: Tokenizer) -> Built:
+    """The library's index, states in the order in which tokens reach them.
 
     Raises:
         SimError: `index_too_large`.
@@ -87,7 +92,7 @@ def by_library(tree: Tree, tokenizer: Tokenizer) -> tuple[Index, float]:
     after = np.frombuffer(rows, np.uint16).reshape(found["states"], tokenizer.vocab_size)
     dead = np.full((1, tokenizer.vocab_size), found["states"], np.uint16)
     after = np.where(after == MAX_STATES, dead, after)
-    return Index(np.vstack([after, dead]), tokenizer), found["seconds"]
+    return Built(Index(np.vstack([after, dead]), tokenizer), found["seconds"])
 
 
 def as_rust(tree: Tree) -> str:
