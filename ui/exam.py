@@ -113,16 +113,19 @@ def _offer(paper: Paper) -> None:
 
 
 def _at_work(sitting: Sitting) -> None:
+    quiz.draw_one(sitting.sheet, questions(sitting.paper), beside=lambda: _where(sitting))
+
+
+def _where(sitting: Sitting) -> None:
+    """The time left, how much is answered, and the way out."""
     sheet, items = sitting.sheet, questions(sitting.paper)
     answered = sum(answers.given(sheet, item).answer is not None for item in items)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="exam-line"):
-        _countdown(sitting)
-        st.markdown(
-            tr(f"已答 {answered} / {len(items)}", f"{answered} of {len(items)} answered"),
-            width="content",
-        )
-        st.button(tr("交卷", "Hand in"), key="exam-hand-in", on_click=_hand_in, args=(sitting,))
-    quiz.draw_one(sheet, items)
+    st.button(tr("交卷", "Hand in"), key="exam-hand-in", on_click=_hand_in, args=(sitting,))
+    _countdown(sitting)
+    st.markdown(
+        tr(f"已答 {answered} / {len(items)}", f"{answered} of {len(items)} answered"),
+        width="content",
+    )
 
 
 def _results(sitting: Sitting, large: bool) -> None:

@@ -40,7 +40,9 @@ def draw_one(sheet: Sheet, items: Sequence[Item], beside: Callable[[], None] | N
     """One item of several, ways to the next and the one before, and what stands `beside` them."""
     at = turns.standing(sheet.name, len(items))
     draw(sheet, items[at], f"{at + 1} / {len(items)}")
-    with st.container(horizontal=True, gap="small", key=f"quiz-ways-{sheet.name}"):
+    with st.container(
+        horizontal=True, gap="small", vertical_alignment="center", key=f"quiz-ways-{sheet.name}"
+    ):
         _ways(sheet, items)
         if beside:
             beside()
@@ -162,21 +164,28 @@ def _ask_single(sheet: Sheet, item: Item) -> None:
 
 
 def _ask_curve(sheet: Sheet, item: Item) -> None:
-    """The curves stand in the figure in the order of the options, A first."""
+    """The curves stand in the figure in the order of the options, A first.
+
+    In the lecture view the options stand beside the figure: it is seen whole.
+    """
     order = sheet.order(item)
     letters = {index: chr(ord("A") + place) for place, index in enumerate(order)}
     curves = {letters[index]: item.options[index].curve for index in order}
-    charts.show(
-        quiz_curves.figure(item.figure, curves, large=frame.is_lecture()),
-        f"quiz-curves-{sheet.of(item)}",
-        alt="; ".join(f"{letters[index]}: {item.options[index].text.here()}" for index in order),
-    )
+    words = {index: f"{letters[index]}  {item.options[index].text.here()}" for index in order}
+    is_lecture = frame.is_lecture()
+    figure, options = st.columns([3, 2]) if is_lecture else (st.container(), st.container())
+    with figure:
+        charts.show(
+            quiz_curves.figure(item.figure, curves, large=is_lecture),
+            f"quiz-curves-{sheet.of(item)}",
+            alt="; ".join(words.values()),
+        )
     key = _widget(sheet, item, answers.given(sheet, item).answer)
-    st.radio(
+    options.radio(
         plain(item.question.here()),
         order,
         index=None,
-        format_func=lambda index: f"{letters[index]}  {item.options[index].text.here()}",
+        format_func=words.__getitem__,
         key=key,
         label_visibility="collapsed",
         disabled=not sheet.is_open,

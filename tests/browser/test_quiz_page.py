@@ -166,3 +166,17 @@ def test_an_exam_goes_on_after_a_reload_and_hands_itself_in_when_its_time_is_up(
     page.get_by_role("button", name="Sit it again").click()
     expect(page.locator(".countdown")).to_contain_text("4:")
     expect(page.get_by_text("0 of 5 answered")).to_be_visible()
+
+
+def test_a_question_about_curves_is_seen_whole_in_a_small_lecture_hall(new_page):
+    page = new_page("en", viewport=(853, 480), warm=True)
+    helpers.visit(page, "/quiz", part="exam", seed=10, items=5, view="lecture")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    helpers.settle(page)
+    assert helpers.overflow(page) <= 1
+    expect(page.locator(EXAM_ITEM).get_by_role("radio")).to_have_count(3)
+    expect(page.get_by_role("button", name="Hand in")).to_be_in_viewport(ratio=1)
+    size = helpers.smallest_figure_text(page)
+    assert size is not None
+    assert size >= 18
