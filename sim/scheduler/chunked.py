@@ -12,6 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from sim.errors import require
+from sim.events import PoolFull
 from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
 from sim.scheduler.batch import Batch, Work, allocate_or_preempt
@@ -115,10 +116,23 @@ class Chunked:
     ) -> bool:
         """Whether the first in line may join; if so, it has its blocks for the first tokens."""
         if self.reserve_full_length:
-            needed = memory.num_missing_blocks(sequence, sequence.num_tokens, hits)
-            if needed > memory.num_free_blocks:
+            asked = self.num_blocks_asked(sequence, upto, hits, running, memory)
+            if asked > memory.num_free_blocks:
                 return False
         return memory.allocate(sequence, upto, hits)
+
+    def num_blocks_asked(
+        self,
+        sequence: Sequence,
+        upto: int,
+        hits: list[int],
+        running: list[Sequence],
+        memory: Memory,
+    ) -> int:
+        """Free blocks that the first in line has to find."""
+        if self.reserve_full_length:
+            upto = sequence.num_tokens
+        return memory.num_missing_blocks(sequence, upto, hits)
 
     def _schedule_running(
         self,
@@ -161,11 +175,10 @@ class Chunked:
                 set_aside.appendleft(waiting.popleft())
                 continue
             num_tokens = min(num_tokens, budget)
-            if not self.has_room(sequence, hit_tokens + num_tokens, hits, running, memory):
-                wanted = hit_tokens + num_tokens
-                if self.reserve_full_length:
-                    wanted = sequence.num_tokens
-                batch.refuse(sequence, wanted, memory, hits)
+            upto = hit_tokens + num_tokens
+            if not self.has_room(sequence, upto, hits, running, memory):
+                asked = self.num_blocks_asked(sequence, upto, hits, running, memory)
+                batch.refused.append(PoolFull(sequence.id, asked, memory.num_free_blocks))
                 break
             running.append(waiting.popleft())
             batch.admit(sequence, hit_tokens, num_tokens)

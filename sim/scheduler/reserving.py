@@ -65,11 +65,21 @@ class Reserving(Chunked):
         running: list[Sequence],
         memory: Memory,
     ) -> bool:
+        asked = self.num_blocks_asked(sequence, upto, hits, running, memory)
+        return asked <= memory.num_free_blocks and memory.allocate(sequence, upto, hits)
+
+    def num_blocks_asked(
+        self,
+        sequence: Sequence,
+        upto: int,
+        hits: list[int],
+        running: list[Sequence],
+        memory: Memory,
+    ) -> int:
+        """For all that it may become, beside what is promised to those who run."""
         most = sequence.num_tokens + self.growth(sequence, memory)
-        needed = memory.num_missing_blocks(sequence, most, hits)
-        if needed + self.num_promised_blocks(running, memory) > memory.num_free_blocks:
-            return False
-        return super().has_room(sequence, upto, hits, running, memory)
+        promised = self.num_promised_blocks(running, memory)
+        return memory.num_missing_blocks(sequence, most, hits) + promised
 
     def growth(self, sequence: Sequence, memory: Memory) -> int:
         """Tokens that the answer may still take."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from sim.errors import SimError
-from sim.events import Admitted, Preempted
+from sim.events import Admitted, PoolFull, Preempted
 from sim.kv import Paged
 from sim.scheduler import Chunked, Reserving
 from tests.sim.helpers import PLENTY, events_of, request, run, scheduled
@@ -20,6 +20,7 @@ def test_a_prompt_that_fits_now_waits_if_the_answers_would_not():
     assert scheduled(run(requests, Chunked(), SIX_BLOCKS)[0]) == {0: 8, 1: 8}
     assert [step.running for step in all_steps] == [(0,)] * 8 + [(1,)] * 8
     assert all_steps[1].waiting == (1,)
+    assert events_of(all_steps[:1], PoolFull) == [PoolFull(1, needed_blocks=4 + 2, free_blocks=4)]
 
 
 def test_what_fits_to_the_end_is_admitted_together():
