@@ -131,8 +131,8 @@ def treat(case: Case, seed: int, changes: tuple[Change, ...]) -> tuple[Panel, Pa
     return before, here
 
 
-def judge(case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bool:
-    """Whether the promise is kept now, and why or why not."""
+def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bool:
+    """Whether the promise is kept now, and why or why not; `key`: whether to tell the cause."""
     reading, refused = clinic.reading(1, here, case.slo), count(here.num_refused)
     server = runs.sick_server(case.code, seed)
     turned = treatment.in_words(changes, server)
@@ -141,7 +141,7 @@ def judge(case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bo
         if treatment.is_tempted(case, changes):
             chapter.say("tempts", lure=clinic.told(case, "lure"))
         label = tr("不想猜了，告诉我病因", "Enough guessing: show me the cause")
-        if chapter.toggle("reveal", label, in_text=True):
+        if chapter.toggle(key, label, in_text=True):
             say_cause(case, server)
         return False
     chapter.say(
@@ -256,7 +256,7 @@ def hook() -> None:
         }
     )
     if changes and memory_kind == "paged":
-        judge(WORKED, 0, changes, here)
+        judge("hook_reveal", WORKED, 0, changes, here)
     say_behind(WORKED, runs.sick_server(WORKED.code, 0, turned), here)
 
 
@@ -270,7 +270,7 @@ def half() -> None:
     chapter.say("half_first", reading=clinic.reading(1, before, HALF.slo))
     is_asked = ask(2, "half_step2", before, HALF) and ask(3, "half_step3", before, HALF)
     if changes:
-        chapter.say("half_done" if judge(HALF, 0, changes, here) else "half_again")
+        chapter.say("half_done" if judge("half_reveal", HALF, 0, changes, here) else "half_again")
     elif is_asked:
         chapter.say("half_cure")
     say_behind(HALF, runs.sick_server(HALF.code, 0, changes), here)
@@ -300,7 +300,7 @@ def alone() -> None:
     if is_over:
         chapter.say("over_budget", turned=len(turned), budget=BUDGET)
     elif changes:
-        is_cured = judge(case, seed, changes, here)
+        is_cured = judge("reveal", case, seed, changes, here)
     elif is_asked:
         chapter.say("cure", budget=BUDGET)
     if is_cured:
