@@ -56,9 +56,7 @@ async def _crowd(address: str, readers: int) -> list[float]:
     return [delay for delays in found for delay in delays]
 
 
-async def _reader(
-    address: str, number: int, readers: int, opened: asyncio.Barrier
-) -> list[float]:
+async def _reader(address: str, number: int, readers: int, opened: asyncio.Barrier) -> list[float]:
     page, query, label = ACTS[number % len(ACTS)]
     url = f"{address}/_stcore/stream"
     async with connect(url, subprotocols=["streamlit"], max_size=None) as line:  # type: ignore[list-item]
