@@ -202,7 +202,7 @@ def memory_pressure() -> None:
 
 @chapter.act("format", tr("结构化生成", "Structured generation"))
 def structured() -> None:
-    chapter.say("format", library=grammar.library())
+    chapter.say("format")
     label = tr("正则表达式或 JSON Schema", "Regex or JSON Schema")
     typed = chapter.write(label, start=SCHEMA, is_prompt=False)
     is_masked = chapter.toggle("mask", tr("掩码", "Mask"), start=True)
@@ -224,7 +224,6 @@ def structured() -> None:
     chapter.leaves_out("format_leaves_out", tokens=grammar.NUM_TOKENS)
     chapter.say(
         "format_numbers",
-        library=grammar.library(),
         **grammar.size(text.format),
         tokens=count(len(text.pieces)),
         passes=count(text.num_passes),
@@ -265,7 +264,6 @@ def price() -> None:
         most=microseconds(hidden.longest_hidden_seconds(batch)),
         step=seconds(free.step_seconds(batch)),
         batch=batch,
-        library=grammar.library(),
         **grammar.cost(SCHEMA),
     )
     chapter.presets(

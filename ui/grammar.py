@@ -106,9 +106,9 @@ def written(text: str, is_masked: bool, jumps: bool, temperature: float, seed: i
     return Text(form, tuple(pieces), is_masked)
 
 
-def library() -> str:
-    """Who builds the index here."""
-    return "outlines-core" if token_index.HAS_LIBRARY else tr("我们自己的代码", "our own code")
+def builder(form: Format) -> str:
+    """Who built the index."""
+    return "outlines-core" if form.built.by_library else tr("我们自己的代码", "our own code")
 
 
 def size(form: Format) -> dict[str, Any]:
@@ -116,8 +116,12 @@ def size(form: Format) -> dict[str, Any]:
     return {
         "states": count(form.index.num_states),
         "ways": count(int(form.index.num_allowed.sum())),
-        "build": microseconds(form.built.seconds),
+        **_built(form),
     }
+
+
+def _built(form: Format) -> dict[str, str]:
+    return {"library": builder(form), "build": microseconds(form.built.seconds)}
 
 
 def cost(text: str) -> dict[str, Any]:
@@ -128,7 +132,7 @@ def cost(text: str) -> dict[str, Any]:
         "lookups": count(constrained.num_lookups(form.index.tokenizer)),
         "naive": microseconds(naive),
         "mask": microseconds(mask),
-        "build": microseconds(form.built.seconds),
+        **_built(form),
     }
 
 

@@ -106,12 +106,6 @@ def problem(error: SimError) -> str:
             f"Its automaton has more than {limit} states, or takes too long to build. Repeat "
             "less, or use fewer dots.",
         ),
-        "index_too_large": tr(
-            f"outlines-core 为它建的索引超过 {limit} 个状态，或太费时间、太占内存。"
-            "减少重复，少套几层。",
-            f"The index that outlines-core builds for it has more than {limit} states, or takes "
-            "too much time or memory. Repeat less, and nest less.",
-        ),
         "schema_not_json": tr(
             "以 { 开头，因此应为 JSON Schema，但这里不是合法的 JSON。",
             "it begins with {, so JSON Schema was expected, but this is not valid JSON.",

@@ -1,11 +1,13 @@
 """A pattern's index by outlines-core, in a process that may be killed; run by `ui.token_index`.
 
-Reads a job as JSON: `pattern`, `pieces` (each token's bytes as hex, the end of text last) and
-`max_states`; writes a line of JSON, then the table [states, tokens] of 16-bit numbers.
+Reads a job as JSON: `pattern`, `lead`, `pieces` (each token's bytes as hex, the first 256 single
+bytes, the end of text last) and `max_states`; writes a line of JSON, then the table [states,
+tokens] of 16-bit numbers.
 
 The library takes the first option that matches (of `a|ab` only `a`) unless the end is anchored, and
-refuses an anchor that could stand at the very start.  So a letter is put in front, and the index
-begins behind it.
+refuses an anchor that could stand at the very start.  So a character, `lead`, is put in front, and
+the index begins behind it.  One that the pattern has no use for keeps the library's table small,
+too: it also prepares for a text that begins anywhere.
 """
 
 import json
@@ -17,7 +19,6 @@ from outlines_core import Index, Vocabulary
 
 MAX_MEMORY = 512 << 20  # bytes of address space
 MAX_SECONDS = 1  # of the CPU; the system counts in whole ones
-NEWLINE = ord("\n")
 
 
 def limit() -> None:
@@ -37,10 +38,12 @@ def main() -> None:
     vocabulary = Vocabulary(end, {piece: [token] for token, piece in enumerate(pieces[:end])})
     limit()
     begun = time.perf_counter()
-    index = Index(rf"\n(?:{job['pattern']})\z", vocabulary)
+    index = Index(rf"\x{{{ord(job['lead']):x}}}(?:{job['pattern']})\z", vocabulary)
     seconds = time.perf_counter() - begun
     transitions = index.get_transitions()
-    start = index.get_next_state(index.get_initial_state(), NEWLINE)
+    start = index.get_initial_state()
+    for byte in job["lead"].encode():
+        start = index.get_next_state(start, byte)
     numbers = {start: 0}  # the library's states in the order in which tokens reach them
     dead = job["max_states"]
     rows = array("H")

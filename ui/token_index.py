@@ -2,10 +2,11 @@
 
 A reader's pattern is hostile and the library knows no limits, so it works in a process of its own,
 one at a time, with little memory and time.  Our own automaton goes first: it finds faults with
-their place and gives up early where states explode.  It is not enough as a guard, since the
-library tells states apart by the order of what may match, too, and can need many times as many.
+their place and refuses what explodes.  It is not enough as a guard, since the library tells states
+apart by the order of what may match, too, and can need many times as many.
 
-Where the library has no wheel, our own index takes its place: it allows the same tokens.
+Where the library has no wheel or gives up, our own index takes its place; it allows the same
+tokens.
 """
 
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,14 +23,15 @@ import numpy as np
 
 from sim import automaton, constrained, pattern
 from sim.constrained import Index
-from sim.errors import SimError, require
-from sim.pattern import Chain, Char, Either, Repeat, Tree
+from sim.pattern import Chain, Char, Either, Repeat, Span, Tree, complement, union
 from sim.tokenizer import Tokenizer
 
 HAS_LIBRARY = find_spec("outlines_core") is not None
 CHILD = Path(__file__).with_name("index_child.py")
 MAX_STATES = 1_024
-MOST_SECONDS = 5  # by the clock, for a busy machine; a hostile pattern meets the limit of CPU time first
+MOST_SECONDS = (
+    5  # by the clock, for a busy machine; a hostile pattern meets the limit of CPU time first
+)
 NUM_TIMED = 100  # masks
 
 _turn = threading.Lock()
@@ -36,23 +39,25 @@ _turn = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """An index, and how long it took here."""
+    """An index, how long it took here, and whether the library built it."""
 
     index: Index
     seconds: float
+    by_library: bool
 
 
 def build(text: str, tokenizer: Tokenizer) -> Built:
     """The index of all texts that match the whole pattern.
 
     Raises:
-        SimError: `index_too_large`; and as `automaton.compiled`.
+        SimError: as `automaton.compiled`.
     """
     machine = automaton.compiled(text)
-    if HAS_LIBRARY:
-        return by_library(pattern.parse(text), tokenizer)
+    found = by_library(pattern.parse(text), tokenizer) if HAS_LIBRARY else None
+    if found:
+        return found
     begun = time.perf_counter()
-    return Built(Index.of(machine, tokenizer), time.perf_counter() - begun)
+    return Built(Index.of(machine, tokenizer), time.perf_counter() - begun, by_library=False)
 
 
 def mask_seconds(text: str, index: Index) -> tuple[float, float]:
@@ -68,14 +73,12 @@ def mask_seconds(text: str, index: Index) -> tuple[float, float]:
     return (between - begun) / len(states), (done - between) / NUM_TIMED
 
 
-def by_library(tree: Tree, tokenizer: Tokenizer) -> Built:
-    """The library's index, states in the order in which tokens reach them.
-
-    Raises:
-        SimError: `index_too_large`.
-    """
+def by_library(tree: Tree, tokenizer: Tokenizer) -> Built | None:
+    """The library's index, states in the order in which tokens reach them; None if it gave up."""
+    unused = complement(union(list(_spans(tree)))) or ((0, 0),)
     job = {
         "pattern": as_rust(tree),
+        "lead": chr(unused[0][0]),
         "pieces": [piece.hex() for piece in tokenizer.pieces],
         "max_states": MAX_STATES,
     }
@@ -85,14 +88,28 @@ def by_library(tree: Tree, tokenizer: Tokenizer) -> Built:
         with _turn:
             done = subprocess.run(command, input=given, capture_output=True, timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired:
-        raise SimError("index_too_large", limit=MAX_STATES) from None
-    require(done.returncode == 0, "index_too_large", limit=MAX_STATES)
+        return None
+    if done.returncode != 0:
+        return None
     head, _, rows = done.stdout.partition(b"\n")
     found = json.loads(head)
     after = np.frombuffer(rows, np.uint16).reshape(found["states"], tokenizer.vocab_size)
     dead = np.full((1, tokenizer.vocab_size), found["states"], np.uint16)
     after = np.where(after == MAX_STATES, dead, after)
-    return Built(Index(np.vstack([after, dead]), tokenizer), found["seconds"])
+    index = Index(np.vstack([after, dead]), tokenizer)
+    return Built(index, found["seconds"], by_library=True)
+
+
+def _spans(tree: Tree) -> Iterator[Span]:
+    """All characters that occur in a pattern."""
+    match tree:
+        case Char(spans):
+            yield from spans
+        case Chain(parts) | Either(parts):
+            for part in parts:
+                yield from _spans(part)
+        case Repeat(part):
+            yield from _spans(part)
 
 
 def as_rust(tree: Tree) -> str:

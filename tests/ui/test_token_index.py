@@ -31,6 +31,10 @@ PATTERNS = (
     "[一-龥]{1,3}。?",
     "[^a][é-€😀-😂]",
     "((a+)+)+b",
+    '[^"]{0,30}',  # the library also prepares for texts that begin anywhere
+    "a[^b]{20}",
+    r"Answer: .{0,40}",
+    r'"[^"]{0,9}"|\s',  # no character is left over
 )
 # More than our automaton by far: the order of what may match counts as a state to the library.
 ORDERED = (
@@ -38,13 +42,26 @@ ORDERED = (
     "([bc]([bc]|[^b])?(((b)?)+){2})*)*"
 )
 
+
+@pytest.fixture(autouse=True)
+def _a_busy_machine(monkeypatch):
+    """May take its time by the clock; the other process is held to its time on the CPU."""
+    monkeypatch.setattr(token_index, "MOST_SECONDS", 30.0)
+
+
 needs_library = pytest.mark.skipif(not token_index.HAS_LIBRARY, reason="no outlines-core here")
+
+
+def by_library(text):
+    found = token_index.by_library(pattern.parse(text), TOKENIZER)
+    assert found, text
+    return found
 
 
 def differences(text):
     """States, reached by the same tokens, that do not allow the same ones."""
     own = Index.of(compiled(text), TOKENIZER)
-    theirs = token_index.by_library(pattern.parse(text), TOKENIZER).index
+    theirs = by_library(text).index
     seen = {(0, 0)}
     found = []
     for one, other in (order := [(0, 0)]):
@@ -89,7 +106,8 @@ def test_the_library_allows_the_tokens_that_our_automaton_allows_for_any_pattern
 @needs_library
 def test_the_page_takes_its_masks_from_the_library():
     built = token_index.build("a|ab", TOKENIZER)
-    theirs = token_index.by_library(pattern.parse("a|ab"), TOKENIZER)
+    theirs = by_library("a|ab")
+    assert built.by_library
     assert (built.index.after == theirs.index.after).all()
     assert built.index.after.dtype == np.uint16  # as the other process sends them
     assert built.seconds > 0
@@ -112,10 +130,16 @@ def test_what_would_explode_is_refused_before_the_library_is_asked(text, monkeyp
 
 @needs_library
 @pytest.mark.parametrize("text", [ORDERED, "(a|b)*a(a|b){20}"])
-def test_what_explodes_in_the_library_alone_is_given_up(text, monkeypatch):
-    monkeypatch.setattr(pattern, "MAX_SIZE", 1_000_000)
-    with pytest.raises(SimError, match="index_too_large"):
-        token_index.by_library(pattern.parse(text), TOKENIZER)
+def test_what_explodes_in_the_library_alone_is_given_up(text):
+    assert token_index.by_library(pattern.parse(text), TOKENIZER) is None
+
+
+@needs_library
+def test_where_the_library_gives_up_our_own_index_takes_its_place(monkeypatch):
+    monkeypatch.setattr(token_index, "MOST_SECONDS", 0.001)
+    built = token_index.build(SCHEMA, TOKENIZER)
+    assert not built.by_library
+    assert (built.index.after == Index.of(compiled(SCHEMA), TOKENIZER).after).all()
 
 
 def test_our_own_automaton_is_not_enough_of_a_guard():
