@@ -107,12 +107,12 @@ def _round(scope: str) -> Round:
 def _begin(scope: str, number: int) -> None:
     answers.clear(SHEET)
     turns.go(SHEET.name, 0)
-    items = tuple(_items(scope, number))
+    items = tuple(questions(scope, number))
     st.session_state[ROUND_KEY] = Round(scope, number, progress.is_known(), items)
 
 
-def _items(scope: str, number: int) -> list[Item]:
-    """The same for everybody who begins: what a reader knows comes in by the order alone."""
+def questions(scope: str, number: int) -> list[Item]:
+    """A round, the same for everybody: what a reader knows comes in by the order alone."""
     if scope == NUMBERS:
         return drills.one_of_each(number)
     if scope != MIXED:

@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui import answers, drills, exam, practice, quiz_judge
+from tests.chapters import CHAPTERS
+from ui import answers, drills, exam, language, practice, quiz_judge
 from ui import quiz_bank as bank
 from ui.answers import Mark, Sheet
 
@@ -36,6 +37,13 @@ def wrong(item):
 def test_the_bank_is_large_and_holds_every_kind_of_question():
     assert len(ITEMS) >= 110
     assert {item.kind for item in ITEMS.values()} == set(bank.KINDS)
+
+
+def test_a_chapter_with_questions_ends_in_its_self_check():
+    scripts = {chapter.script.stem[:2]: chapter for chapter in CHAPTERS}
+    for name in bank.names():
+        assert scripts[name].acts[-1] == "check"
+        assert "chapter.quiz()" in scripts[name].source
 
 
 def test_the_three_questions_that_the_course_asks_are_in_the_bank():
@@ -88,6 +96,19 @@ def test_who_was_sure_and_wrong_meets_that_question_first():
     )
     order = practice.in_order([guessed, sure_right, new, just_wrong, sure_wrong])
     assert order == [sure_wrong, just_wrong, new, guessed, sure_right]
+
+
+@pytest.mark.usefixtures("session")
+def test_a_mixed_round_reviews_many_chapters_and_first_what_went_wrong_in_any():
+    language.choose("en")
+    slipped = bank.load("03")[0]
+    answers.marks()[slipped.key] = Mark(wrong(slipped), True, 1)
+    for number in range(3):
+        of_round = practice.questions(practice.MIXED, number)
+        assert of_round[0] == slipped
+        assert len(of_round) == practice.ROUND
+        assert len({item.chapter for item in of_round}) >= 5
+    assert practice.questions(practice.MIXED, 1) != practice.questions(practice.MIXED, 2)
 
 
 @pytest.mark.usefixtures("session")
