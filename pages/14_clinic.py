@@ -248,6 +248,8 @@ def hook() -> None:
         preemptions=count(before.num_preemptions),
     )
     chapter.say("hook_cure", hidden_by=guess)
+    if changes and memory_kind == "paged":
+        judge("hook_reveal", WORKED, 0, changes, here)
     chapter.presets(
         {
             "run_contiguous": {"memory": "contiguous"},
@@ -255,8 +257,6 @@ def hook() -> None:
             "run_cure": {"cure": "kv_cache_dtype-fp8"},
         }
     )
-    if changes and memory_kind == "paged":
-        judge("hook_reveal", WORKED, 0, changes, here)
     say_behind(WORKED, runs.sick_server(WORKED.code, 0, turned), here)
 
 
