@@ -8,6 +8,8 @@ from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 WAIT_MS = 60_000
 ADDRESS_MS = 15_000
+AXE = Axe()
+AXE_REPORT = {"resultTypes": ["violations"]}
 QUIET_MS = 250  # longer than the delay after which a slider reports its value
 
 # Connected, not running, nothing still loading, every chart drawn, no change for a while.
@@ -180,7 +182,18 @@ def smallest_figure_text(page: Page) -> float | None:
 
 def barriers(page: Page) -> list[str]:
     """What axe calls serious or critical, one line each: the rule and where it is broken."""
-    violations = Axe().run(page).response["violations"]
+    return _broken(page, {})
+
+
+def faint(page: Page) -> list[str]:
+    """Of the barriers those that a theme can bring: text too close to what is behind it."""
+    return _broken(page, {"runOnly": ["color-contrast"]})
+
+
+def _broken(page: Page, rules: dict) -> list[str]:
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.axe_script)
+    violations = page.evaluate("rules => axe.run(rules)", rules | AXE_REPORT)["violations"]
     return [
         f"{found['id']} ({found['impact']}): {found['help']}: "
         + " | ".join(_where(node) for node in found["nodes"][:4])
