@@ -16,6 +16,7 @@ from sim.pattern import quoted
 MAX_DEPTH = 8
 MAX_ITEMS = 32
 MAX_LENGTH = 64
+MAX_DIGITS = 64  # of a whole number
 SILENT = {"title", "description", "$schema", "required", "additionalProperties"}  # change nothing
 
 CHARACTER = r'([^"\\\x00-\x1f]|\\["\\/bfnrt])'
@@ -40,10 +41,11 @@ def pattern(text: str) -> str:
             `schema_type_unknown`, `schema_value_unreadable` with `value`; `schema_too_deep`.
     """
     try:
-        schema = json.loads(text, parse_constant=_no_number)
+        return _any(json.loads(text, parse_constant=_no_number, parse_int=_whole), 0)
     except json.JSONDecodeError as error:
         raise SimError("schema_not_json", place=error.pos + 1) from None
-    return _any(schema, 0)
+    except RecursionError:
+        raise SimError("schema_too_deep", limit=MAX_DEPTH) from None
 
 
 def _any(schema: Any, depth: int) -> str:
@@ -115,3 +117,8 @@ def _literal(value: object) -> str:
 
 def _no_number(name: str) -> NoReturn:
     raise SimError("schema_value_unreadable", value=name)  # NaN and Infinity are not JSON
+
+
+def _whole(digits: str) -> int:
+    require(len(digits) <= MAX_DIGITS, "schema_value_unreadable", value=digits[:20])
+    return int(digits)

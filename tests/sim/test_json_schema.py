@@ -94,10 +94,12 @@ FAULTS = {
     '{"enum":["\\ud800"]}': "schema_value_unreadable",
     '{"type":"object","properties":[]}': "schema_value_unreadable",
     '{"type":"array","items":' * 10 + '{"type":"null"}' + "}" * 10: "schema_too_deep",
+    '{"const":' + "[" * 100_000 + "]" * 100_000 + "}": "schema_too_deep",
+    '{"const":' + "9" * 100_000 + "}": "schema_value_unreadable",
 }
 
 
-@pytest.mark.parametrize("text", FAULTS)
+@pytest.mark.parametrize("text", FAULTS, ids=lambda text: text[:60])
 def test_what_cannot_be_read_is_refused_with_a_code(text):
     with pytest.raises(SimError) as caught:
         json_schema.pattern(text)
