@@ -323,7 +323,7 @@ def ahead() -> None:
     )
     chapter.say(
         "ahead_gpu" if launches.gpu_bound_ahead(work) else "ahead_cpu",
-        host=seconds(work.host_seconds),
+        host=seconds(work.cpu_seconds(AHEAD)),
         working=seconds(work.gpu_seconds),
     )
     chapter.say("ahead_price")

@@ -79,6 +79,10 @@ class Work:
     def launching_seconds(self, way: Way) -> float:
         return self.replay_seconds if way.graph else self.num_kernels * self.launch_seconds
 
+    def cpu_seconds(self, way: Way) -> float:
+        """Preparing and launching a step."""
+        return self.host_seconds + self.launching_seconds(way)
+
 
 class Span(NamedTuple):
     """What one of the two does.  `kind`: "prepare", "launch" or "kernel"; `kernel` from 1, 0 for
@@ -139,7 +143,7 @@ def step_seconds(work: Work, way: Way) -> float:
     kernel, launch = work.kernel_seconds, work.launch_seconds
     launching, working = work.launching_seconds(way), work.gpu_seconds
     if way.ahead:
-        return max(work.host_seconds + launching, working)
+        return max(work.cpu_seconds(way), working)
     if way.graph:
         return work.host_seconds + launching + working
     return work.host_seconds + max(launching + kernel, launch + working)
@@ -157,7 +161,7 @@ def speedup(work: Work, before: Way, after: Way) -> float:
 
 def gpu_bound_ahead(work: Work) -> bool:
     """Whether, prepared ahead, the GPU sets the pace: nothing of the CPU's work is seen then."""
-    return work.host_seconds + work.replay_seconds <= work.gpu_seconds
+    return work.cpu_seconds(AHEAD) <= work.gpu_seconds
 
 
 def in_seconds(milliseconds: float) -> float:

@@ -328,6 +328,11 @@ def test_the_slower_of_the_two_sets_the_pace():
     assert launches.step_seconds(faster, AHEAD) == launches.step_seconds(step(), AHEAD)
 
 
+def test_a_cpu_that_sets_the_pace_needs_more_than_the_gpu_launch_included():
+    said = GRAPHS.play("ahead", batch=64, context=128, launch=30).said["ahead_cpu"]
+    assert (said["host"], said["working"]) == ("1.03 ms", "1.02 ms")
+
+
 def test_the_links_into_a_step_ahead_show_what_they_say():
     presets = GRAPHS.play("ahead").presets
     assert "ahead_gpu" in GRAPHS.play("ahead", **presets["ahead_large_model"]).said
