@@ -290,8 +290,8 @@ def gpus() -> None:
         systems.itl_over_gpus(model, gpu, batch, num_gpus, large=chapter.large),
         "spread",
         alt=tr(
-            "ITL 随 GPU 数：张量并行下降，流水线基本不变或上升，副本略降",
-            "ITL by the number of GPUs: it falls with tensor parallelism, not with a pipeline",
+            "ITL 随 GPU 数：三种办法里张量并行降得最多",
+            "ITL by the number of GPUs: of the three, tensor parallelism brings it down the most",
         ),
     )
     parted = Parted(Roofline(model, gpu), prompt, ANSWER_TOKENS, DECODING)
@@ -304,9 +304,17 @@ def gpus() -> None:
         ),
     )
     chapter.leaves_out("gpus_leaves_out", link=gpu.link.name, answer=ANSWER_TOKENS, batch=DECODING)
-    chapter.say(
-        "gpus_result", **systems.spread_blanks(found, systems.spreads(model, gpu, 1), batch)
-    )
+    alone = systems.spreads(model, gpu, 1)
+    chapter.say("gpus_result", **systems.spread_blanks(found, alone, batch))
+    if systems.lacks_room(alone["tensor"], batch):
+        chapter.say(
+            "gpus_no_room",
+            batch=count(batch),
+            gpu=gpu.name,
+            gpus=num_gpus,
+            fits=systems.num_fitting(alone["tensor"], batch),
+            fits_split=systems.num_fitting(found["tensor"], batch),
+        )
     chapter.say(
         "gpus_parted",
         quiet=seconds(parted.quiet_itl_seconds),

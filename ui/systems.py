@@ -370,6 +370,15 @@ def spread_card(way: str, spread: Spread, batch: int) -> tuple[str, str, str]:
     )
 
 
+def num_fitting(spread: Spread, batch: int) -> int:
+    """How many of a batch's requests have room for their KV."""
+    return min(batch, spread.pool_tokens // CONTEXT)
+
+
+def lacks_room(spread: Spread, batch: int) -> bool:
+    return num_fitting(spread, batch) < batch
+
+
 def spread_blanks(
     found: Mapping[str, Spread], alone: Mapping[str, Spread], batch: int
 ) -> dict[str, Any]:
@@ -397,7 +406,7 @@ def _reduce_share(spread: Spread, batch: int) -> float:
 def itl_over_gpus(
     model: specs.Model, gpu: specs.Gpu, batch: int, here: int, large: bool = False
 ) -> go.Figure:
-    """Between two tokens, the same requests on more and more GPUs; open where it does not fit."""
+    """Between two tokens, the same requests on more and more GPUs, whether or not they fit."""
     dashes = {"tensor": "solid", "pipeline": "dash", "replicas": "dot"}
     series = [
         Series(

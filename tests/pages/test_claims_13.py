@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 
 import pytest
 
@@ -313,3 +314,30 @@ def test_the_links_of_the_self_check_show_what_they_are_for():
     assert waits < hidden < free / 2
     said = shown("apart").said["gpus_parted"]
     assert float(said["apart"]) < float(said["together"])
+
+
+# -- room for the requests on several GPUs -----------------------------------------------------
+
+
+def test_an_itl_without_room_for_its_requests_is_called_a_comparison():
+    assert "gpus_no_room" not in PAGE.play("gpus").said
+    crowd = PAGE.play("gpus", gpu="RTX 4090", batch=64).said["gpus_no_room"]
+    assert (crowd["fits"], crowd["fits_split"]) == (40, 64)
+    large = PAGE.play("gpus", model="Llama-3.1-70B", gpus="4").said["gpus_no_room"]
+    assert (large["fits"], large["fits_split"]) == (0, 32)
+
+
+def test_tensor_parallelism_brings_itl_down_the_most_at_every_place_of_the_controls():
+    places = PAGE.play("gpus").controls
+    for model, gpu in product(places["model"], places["gpu"]):
+        for number, batch in product(places["gpus"], places["batch"]):
+            found = systems.spreads(specs.MODELS[model], specs.GPUS[gpu], int(number))
+            times = {way: one.itl_seconds(batch, systems.CONTEXT) for way, one in found.items()}
+            assert min(times, key=times.__getitem__) == "tensor"
+
+
+def test_promises_beyond_the_pool_slow_a_server_whose_requests_all_fit():
+    room = PAGE.play("pressure", **PAGE.play("pressure").presets["pressure_room"])
+    assert len({card.value for card in room.cards}) == 1
+    promised = PAGE.play("pressure", pool=16_384, max_tokens="1024")
+    assert len({card.value for card in promised.cards}) == 3
