@@ -75,8 +75,8 @@ class Chapter:
         return self.script.exists()
 
     def name(self, language: str) -> str:
-        """Its number and what it is about: "05  Batching"."""
-        zh, en = NAMES[self.stem]
+        """Its number and what it is about: "05  Batching"; its title, if it has no short name."""
+        zh, en = NAMES.get(self.stem) or (self.title("zh"), self.title("en"))
         return f"{self.number:02}  {zh if language == 'zh' else en}"
 
     def text(self, language: str) -> prose.Prose:

@@ -46,7 +46,7 @@ def matching(wanted: str) -> list[Term]:
 
 def by_chapter(terms: Sequence[Term]) -> dict[str, list[Term]]:
     """Stem -> its terms, in reading order."""
-    groups: dict[str, list[Term]] = {stem: [] for stem in chapters.NAMES}
+    groups: dict[str, list[Term]] = {chapter.stem: [] for chapter in chapters.in_order()}
     for term in terms:
         groups[term.chapter].append(term)
     return {stem: group for stem, group in groups.items() if group}
