@@ -60,9 +60,12 @@ def wasted_share(run: Run) -> float:
 
     Over the time in which somebody waits, as `waste.shares`.  Blocks that several requests share
     are held once; what a block wastes is the rest of a request's last one, which nobody shares.
+    0 where nothing was held in that time.
     """
     shares = waste.shares(run)
     held = _held_share(run)
+    if not held:
+        return 0.0
     if isinstance(run.setup.memory, Contiguous):
         return 1 - shares.filled / held
     return (shares.later + shares.internal) / held

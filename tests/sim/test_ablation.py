@@ -58,6 +58,12 @@ def test_one_request_alone_wastes_what_it_reserves_and_does_not_fill():
     assert wasted_share(run) == pytest.approx(shares, abs=0.01)
 
 
+@pytest.mark.parametrize("rung", RUNGS)
+def test_nothing_is_wasted_while_nothing_is_held(rung):
+    late = (replace(workload.of_lengths([10], 16)[0], arrival_seconds=1.0),)
+    assert wasted_share(simulate(SERVER.setup(rung, late))) == 0
+
+
 def test_pages_waste_less_than_a_block_of_each_request():
     run = simulate(SERVER.setup("paging", REQUESTS))
     assert wasted_share(run) < 16 / (128 + 50)
