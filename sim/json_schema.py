@@ -49,7 +49,7 @@ def pattern(text: str) -> str:
 
 
 def _any(schema: Any, depth: int) -> str:
-    require(isinstance(schema, dict), "schema_not_an_object", value=str(schema)[:20])
+    require(isinstance(schema, dict), "schema_not_an_object", value=_quoted(schema))
     require(depth <= MAX_DEPTH, "schema_too_deep", limit=MAX_DEPTH)
     for keyword, values in (("enum", schema.get("enum")), ("const", [schema.get("const")])):
         if keyword in schema:
@@ -59,7 +59,7 @@ def _any(schema: Any, depth: int) -> str:
             return "(" + "|".join(_literal(value) for value in values) + ")"
     kind = schema.get("type")
     known = isinstance(kind, str) and kind in KNOWN
-    require(known, "schema_type_unknown", value=str(kind)[:20], known=tuple(KNOWN))
+    require(known, "schema_type_unknown", value=_quoted(kind), known=tuple(KNOWN))
     _only(schema, {"type", *KNOWN[kind]})
     if kind == "object":
         return _object(schema, depth)
@@ -113,6 +113,11 @@ def _literal(value: object) -> str:
     except ValueError:  # infinity, or half a surrogate pair, which JSON can write and UTF-8 cannot
         raise SimError("schema_value_unreadable", value=ascii(value)[:20]) from None
     return quoted(text)
+
+
+def _quoted(value: object) -> str:
+    """The beginning of a value as it stands in JSON, for a message."""
+    return json.dumps(value, ensure_ascii=False)[:20]
 
 
 def _no_number(name: str) -> NoReturn:

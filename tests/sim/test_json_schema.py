@@ -111,6 +111,13 @@ def test_a_number_too_large_for_a_float_is_no_json():
         json_schema.pattern('{"const":1e999}')
 
 
+def test_a_value_is_quoted_as_it_stands_in_json():
+    for text, quoted in {"{}": "null", '{"type":["null"]}': '["null"]'}.items():
+        with pytest.raises(SimError) as caught:
+            json_schema.pattern(text)
+        assert caught.value.values["value"] == quoted
+
+
 def test_where_the_json_breaks_off_is_said():
     with pytest.raises(SimError) as caught:
         json_schema.pattern('{"type":}')
