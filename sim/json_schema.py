@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from sim.errors import SimError, require
 from sim.pattern import quoted
 
-MAX_DEPTH = 8
+MAX_DEPTH = 6  # lists within lists: three groups each, of the 20 that a pattern may nest
 MAX_ITEMS = 32
 MAX_LENGTH = 64
 MAX_DIGITS = 64  # of a whole number

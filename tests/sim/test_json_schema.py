@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sim import json_schema
+from sim import json_schema, pattern
 from sim.automaton import compiled
 from sim.errors import SimError
 
@@ -109,6 +109,13 @@ def test_what_cannot_be_read_is_refused_with_a_code(text):
 def test_a_number_too_large_for_a_float_is_no_json():
     with pytest.raises(SimError):
         json_schema.pattern('{"const":1e999}')
+
+
+@pytest.mark.parametrize("innermost", ["null", "string", "number", "boolean"])
+def test_a_pattern_holds_whatever_is_not_too_deep_for_a_schema(innermost):
+    deepest = json_schema.MAX_DEPTH
+    lists = '{"type":"array","items":' * deepest + f'{{"type":"{innermost}"}}' + "}" * deepest
+    pattern.parse(json_schema.pattern(lists))
 
 
 def test_a_value_is_quoted_as_it_stands_in_json():
