@@ -60,7 +60,7 @@ def test_a_format_of_any_kind_is_text_and_nothing_else(new_page):
     for text, said in (
         (EVIL, "this group is not closed"),
         ("(a|b)*a(a|b){30}", "more than"),
-        ('{"type":"date"}', "The type is date"),
+        ('{"type":"date"}', 'The type is "date"'),
     ):
         type_format(page, text)
         expect(page.get_by_text(said)).to_be_visible()
