@@ -124,3 +124,10 @@ test("the index has a bar for each state, tells how many tokens the present one 
   assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.left + 1, layout.strip + 5).text, "state 0: allows 2");
   assert.equal(grammar.spotAt(layout, frames, { step: 0 }, layout.right - 1, layout.strip + 5), null);
 });
+
+test("in a small lecture hall the index gives way, so that the rest is seen whole", () => {
+  const small = place(150);
+  assert.ok(small.height < place(220).height);
+  assert.ok(!paint(0, frames, small).texts().includes("allows 2"));
+  assert.ok(paint(0, frames, place(220)).texts().includes("allows 2"));
+});

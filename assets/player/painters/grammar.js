@@ -70,17 +70,17 @@ export function layout(frames, { width, room, size, widthOf }) {
   const right = width - 2;
   const cell = Math.round(size * 1.75);
   const label = Math.round(size * 1.7);
-  const place = (lines) => {
+  const place = (lines, hasIndex = true) => {
     const text = 2;
     const air = Math.round(size * (lines > 1 ? 0.9 : 0.4));
     const automaton = text + lines * (cell + CELL_GAP) + air;
     const strip = automaton + lines * (cell + CELL_GAP) + air;
-    const bars = strip + Math.round((1.2 + STRIP + ARC) * size) + air;
+    const bars = strip + (hasIndex ? Math.round((1.2 + STRIP + ARC) * size) + air : 0);
     return { lines, text, automaton, strip, bars, rowHeight: Math.floor((room - bars - label) / 2) };
   };
-  const roomy = place(LINES);
-  const tight = roomy.rowHeight < size * 1.6 + LEAST_BARS ? place(1) : roomy;
-  const rowHeight = Math.round(Math.min(Math.max(tight.rowHeight, size * 1.6 + LEAST_BARS), size * (1.6 + LARGEST_BARS)));
+  const least = size * 1.6 + LEAST_BARS;
+  const tight = [place(LINES), place(1)].find(({ rowHeight }) => rowHeight >= least) ?? place(1, false); // a small lecture hall
+  const rowHeight = Math.round(Math.min(Math.max(tight.rowHeight, least), size * (1.6 + LARGEST_BARS)));
   const height = tight.bars + 2 * rowHeight + label;
   const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
   return { ...tight, width, height, left, right, size, cell, label, rowHeight, rows, widthOf, scrub: { from: left, span: right - left } };
@@ -136,7 +136,7 @@ export function paint(c, frames, { step }, place, look) {
   c.textBaseline = "middle";
   paintText(c, frames, step, place, look);
   paintState(c, frames, step, place, look);
-  paintIndex(c, frames, step, place, look);
+  if (place.bars > place.strip) paintIndex(c, frames, step, place, look);
   paintBars(c, frames, step, place, look);
 }
 
