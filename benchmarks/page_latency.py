@@ -15,10 +15,22 @@ from benchmarks.support.browser import chromium, serving
 PRESSES = 20
 REST_MS = 700
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-ACTS = {  # act: (address, label of a slider)
+ACTS = {  # act: (address, label of a slider): each chapter's heaviest control that one would drag
+    "sampler": ("/pipeline?lang=en&part=sampler", "Temperature"),
+    "roofline": ("/prefill_decode?lang=en&part=roofline", "Context of each"),
+    "load": ("/latency?lang=en&part=load", "Arrivals per s"),
+    "simulator, cards and two charts": ("/simulator?lang=en&part=explore", "Length spread"),
     "batching, one player": ("/batching?lang=en&part=hook", "Tokens that B writes"),
     "batching, player and chart": ("/batching?lang=en&part=sandbox", "Requests"),
-    "simulator, cards and two charts": ("/simulator?lang=en&part=explore", "Length spread"),
+    "KV of a batch": ("/kv_cache?lang=en&part=batch", "Length of the chats"),
+    "waste": ("/fragmentation?lang=en&part=waste", "Block size"),
+    "capacity": ("/prefix_cache?lang=en&part=capacity", "Tokens the cache holds"),
+    "budget": ("/chunked_prefill?lang=en&part=budget", "Token budget of a step"),
+    "speculation": ("/spec_decode?lang=en&part=worth", "Acceptance a"),
+    "launches": ("/cuda_graph?lang=en&part=when", "Requests decoding"),
+    "formats": ("/quantization?lang=en&part=speed", "Context of each"),
+    "rounding": ("/quantization?lang=en&part=round", "Outlier, times"),
+    "ablation": ("/systems?lang=en&part=hook", "Mechanisms switched on"),
 }
 UNDER_MORE = {"Length spread"}
 WATCH = """() => {
