@@ -115,11 +115,8 @@ class Chunked:
         memory: Memory,
     ) -> bool:
         """Whether the first in line may join; if so, it has its blocks for the first tokens."""
-        if self.reserve_full_length:
-            asked = self.num_blocks_asked(sequence, upto, hits, running, memory)
-            if asked > memory.num_free_blocks:
-                return False
-        return memory.allocate(sequence, upto, hits)
+        asked = self.num_blocks_asked(sequence, upto, hits, running, memory)
+        return asked <= memory.num_free_blocks and memory.allocate(sequence, upto, hits)
 
     def num_blocks_asked(
         self,

@@ -17,11 +17,10 @@ from collections import deque
 from dataclasses import dataclass
 
 from sim.errors import require
-from sim.kv import CountedMemory, Memory
+from sim.kv import Memory
 from sim.request import Sequence
 from sim.scheduler.batch import Batch
 from sim.scheduler.chunked import Chunked
-from sim.scheduler.decoding import Decoding
 
 
 @dataclass(frozen=True)
@@ -47,26 +46,6 @@ class Reserving(Chunked):
         batch = super().next_batch(now, waiting, running, memory)
         batch.num_promised_blocks = self.num_promised_blocks(running, memory)
         return batch
-
-    def group_batch(
-        self,
-        waiting: deque[Sequence],
-        running: list[Sequence],
-        decoding: Decoding,
-        memory: CountedMemory,
-    ) -> None:
-        """What may still come has to be asked of every request."""
-
-    def has_room(
-        self,
-        sequence: Sequence,
-        upto: int,
-        hits: list[int],
-        running: list[Sequence],
-        memory: Memory,
-    ) -> bool:
-        asked = self.num_blocks_asked(sequence, upto, hits, running, memory)
-        return asked <= memory.num_free_blocks and memory.allocate(sequence, upto, hits)
 
     def num_blocks_asked(
         self,
