@@ -35,6 +35,8 @@ def test_only_chunked_is_held_to_the_real_scheduler():
         for name in POLICIES
     }
     assert is_vllm == {"chunked": True, "continuous": False, "static": False}
+    for other in (scheduler.Reserving(2, 512), scheduler.Estimating(2, 512)):
+        assert not Server(other, MEMORY, CLOCK).schedules_as_vllm
 
 
 def test_without_a_budget_the_longest_prompt_goes_in_one_step():
