@@ -169,7 +169,7 @@ def memory_pressure() -> None:
     found = pressure.outcomes(
         Server(pressure.CLOCK, pool, allowed, guess, max_utilization=capacity == "utilization")
     )
-    chapter.cards([Card(*pressure.card(answer, outcome)) for answer, outcome in found.items()])
+    chapter.cards(pressure.cards(found))
     chapter.draw(
         pressure.memory_figure(found, pool, large=chapter.large),
         "memory",

@@ -18,6 +18,7 @@ from sim.workload import LognormalLength, PoissonArrivals, Workload
 from ui import charts, pictures, runs
 from ui.charts import Panel
 from ui.language import tr
+from ui.lesson import Card
 from ui.numbers import count, seconds, significant
 
 CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"])
@@ -70,10 +71,14 @@ def limits() -> dict[str, str]:
     return {"0": tr("正好够", "what is written"), "256": "256", "512": "512", "1024": "1,024"}
 
 
-def card(answer: str, outcome: Outcome) -> tuple[str, str, str]:
-    """A card: output tokens per second, and who was interrupted for how long."""
+def cards(found: Mapping[str, Outcome]) -> list[Card]:
+    """Of each server its output tokens per second, and who was interrupted for how long."""
+    return [_card(answer, outcome) for answer, outcome in found.items()]
+
+
+def _card(answer: str, outcome: Outcome) -> Card:
     number, gap = outcome.run.num_preemptions, seconds(outcome.summary.itl.max)
-    return (
+    return Card(
         NAMES[answer],
         f"{significant(outcome.tokens_per_second)} " + tr("token/s", "tokens/s"),
         tr(f"打断 {number} 次，最长停 {gap}", f"{number} interrupted, longest gap {gap}"),

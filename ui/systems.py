@@ -156,7 +156,7 @@ def _columns(
     large: bool,
 ) -> go.Figure:
     """Bars in columns that share their rows; each column has a scale of its own."""
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     figure = charts.plain(round(len(labels) * size * 3.8) + 40, large)
     share = 1 / len(columns)
     rows = list(range(len(labels)))
@@ -308,7 +308,7 @@ def in_blanks(rows: Sequence[Answer]) -> dict[str, Any]:
 
 def answers_figure(rows: Sequence[Answer], large: bool = False) -> go.Figure:
     """For each problem a pair of bars, the longer of the two as long as the column."""
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     figure = charts.plain(round(len(rows) * size * 6.2) + 50, large)
     places = list(range(len(rows)))
     pairs = (
@@ -506,7 +506,7 @@ PROJECTS = {
 
 def layers_figure(project: str, large: bool = False) -> go.Figure:
     """Four layers above each other; each project stands on those where it works."""
-    size = charts.LARGE_TEXT_PX if large else charts.TEXT_PX
+    size = charts.text_px(large)
     layers = [
         tr("你的应用", "your application"),
         tr("服务运行时", "serving runtime"),
