@@ -22,7 +22,7 @@ from sim.kv import Paged
 from sim.metrics import Distribution, summarize
 from sim.scheduler import Chunked
 from sim.specs import GPUS, MODELS
-from sim.traces import Trace, read
+from sim.workload.traces import Trace, read
 
 MODEL = MODELS["Llama-3.1-8B"]
 CLOCK = Roofline(MODEL, GPUS["RTX 4090"])

@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
-from sim import traces
 from sim.cost import Roofline
 from sim.engine import Run, Setup, run_by_steps, simulate
 from sim.errors import SimError
@@ -26,7 +25,7 @@ from sim.kv import Paged
 from sim.request import Request
 from sim.scheduler import Chunked
 from sim.specs import GPUS, MODELS
-from sim.workload import LognormalLength, PoissonArrivals, Workload
+from sim.workload import LognormalLength, PoissonArrivals, Workload, traces
 
 RATE = 6.45  # requests/s
 CLOCK = Roofline(MODELS["Llama-3.1-8B"], GPUS["A100 80G SXM"])

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sim.generation import Decoder
-from sim.kv_store import BlockPool, ContiguousStore, KvStore, PagedStore
-from sim.transformer import Weights, load
+from sim.model.generation import Decoder
+from sim.model.kv_store import BlockPool, ContiguousStore, KvStore, PagedStore
+from sim.model.transformer import Weights, load
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 FILE = Path(__file__).parent.parent / "assets" / "model" / "target.npz"

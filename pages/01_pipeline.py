@@ -9,7 +9,7 @@ from sim import scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged, sizes
-from sim.sampling import Sampling
+from sim.model.sampling import Sampling
 from ui import lesson, model_pictures, pipeline, predict, runs, tiny_model
 from ui.lesson import Card, tr
 from ui.numbers import count, memory, percent, plain, significant

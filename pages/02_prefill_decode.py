@@ -7,8 +7,8 @@ behind; plays one prefill and its decode steps; and measures thin and tall matri
 
 from typing import Any
 
-from sim import phases, scheduler, specs, workload
-from sim.cost import Roofline
+from sim import scheduler, specs, workload
+from sim.cost import Roofline, phases
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.kv.sizes import Division

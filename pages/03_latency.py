@@ -5,11 +5,12 @@ load until TTFT is nothing but queueing, lets long prompts stall an answer and l
 that shows it, and puts one answer on the scales of several tools.
 """
 
-from sim import metrics, scheduler, specs, stations, streaming, workload
+from sim import metrics, scheduler, specs, workload
 from sim.cost import Roofline
+from sim.engine.server import Server
 from sim.kv import Paged
 from sim.request import Request
-from sim.server import Server
+from sim.views import stations, streaming
 from ui import latency, lesson, predict, runs
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant

@@ -7,11 +7,12 @@ what it measures, and brings real traffic.
 
 from typing import Any
 
-from sim import metrics, scheduler, specs, sweep, workload
+from sim import metrics, scheduler, specs, workload
 from sim.cost import Roofline
 from sim.engine import Setup, Users
+from sim.engine.server import Server
 from sim.kv import Paged
-from sim.server import Server
+from sim.studies import sweep
 from ui import curves, lesson, notes, pictures, predict, run_cards, runs, traces
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant

@@ -9,9 +9,9 @@ looks nearly full from outside.
 from sim import scheduler, specs, workload
 from sim.cost import Roofline
 from sim.engine import Setup
-from sim.growth import growth
 from sim.kv import Paged, sizes
 from sim.request import Request
+from sim.views.growth import growth
 from ui import lesson, memory, predict, runs
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain

@@ -7,13 +7,14 @@ block size, then walks through what happens when blocks run out and when several
 
 from typing import cast
 
-from sim import forks, scheduler, specs, waste, workload
+from sim import scheduler, specs, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
-from sim.forks import ForkSetup
 from sim.kv import Contiguous, Paged
 from sim.kv.contiguous import Fit, Reservation, copy_seconds
 from sim.request import Request
+from sim.views import forks, waste
+from sim.views.forks import ForkSetup
 from ui import blocks, lesson, predict, runs, wasted
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant

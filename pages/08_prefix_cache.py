@@ -4,13 +4,15 @@ The reader guesses what a cache makes faster, edits a prompt and watches every l
 watches blocks being shared, left and evicted, and finds out how large a cache must be.
 """
 
-from sim import caches, replicas, scheduler, specs, tenants, visits
+from sim import scheduler, specs
 from sim.cost import Roofline
 from sim.engine import Setup
+from sim.engine.server import Server
 from sim.kv import Paged, lru, sizes
 from sim.kv.chain import Lookup, chain
 from sim.metrics import computed_tokens, reused_tokens
-from sim.server import Server
+from sim.studies import caches, replicas, tenants
+from sim.views import visits
 from sim.workload import Chats
 from ui import fleets as fleet_pictures
 from ui import lesson, pool_walk, predict, prefix, prompts, runs, trees

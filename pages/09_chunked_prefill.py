@@ -7,11 +7,13 @@ chunking helps or harms the TTFT of short and of long prompts, and caps what one
 
 from typing import Any
 
-from sim import scheduler, specs, stalls, sweep, workload
+from sim import scheduler, specs, workload
 from sim.cost import Roofline
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
+from sim.studies import sweep
+from sim.views import stalls
 from ui import frames, lesson, pictures, predict, runs, stall_notes
 from ui.lesson import Card, tr
 from ui.numbers import count, seconds

@@ -6,7 +6,10 @@ speculation makes the server slower, and sees by counting that the target's dist
 """
 
 from sim import specs
-from sim.acceptance import (
+from sim.cost import Roofline
+from sim.engine import Tally
+from sim.kv import sizes
+from sim.studies.acceptance import (
     UnderLoad,
     best_num_proposed,
     expected_tokens,
@@ -14,9 +17,6 @@ from sim.acceptance import (
     speedup,
     tally_of,
 )
-from sim.cost import Roofline
-from sim.engine import Tally
-from sim.kv import sizes
 from ui import lesson, predict, speculation, speculation_notes, tiny_model
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant

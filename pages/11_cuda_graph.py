@@ -8,10 +8,10 @@ runs.
 
 from typing import Any
 
-from sim import launches, phases, specs
-from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline
+from sim import specs
+from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, launches, phases
+from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
 from sim.kv.sizes import Division
-from sim.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
 from ui import launches as pictures
 from ui import lesson, predict
 from ui.lesson import Card, tr

@@ -6,8 +6,8 @@ tiny model writes afterwards, and puts a server under load to see where its gain
 """
 
 from sim import scheduler, specs, workload
+from sim.cost.formats import Stored
 from sim.engine import Setup
-from sim.formats import Stored
 from ui import formats as pictures
 from ui import lesson, predict, rounding, runs
 from ui.lesson import Card, tr

@@ -7,10 +7,10 @@ project works on which layer.
 """
 
 from sim import specs
-from sim.ablation import RUNGS
 from sim.cost import Roofline
-from sim.parallel import Parted, Spread
-from sim.pressure import Server
+from sim.cost.parallel import Parted, Spread
+from sim.studies.ablation import RUNGS
+from sim.studies.pressure import Server
 from ui import grammar, lesson, predict, pressure, systems
 from ui.lesson import Card, tr
 from ui.numbers import count, microseconds, percent, plain, seconds, significant

@@ -5,14 +5,15 @@ metrics and flags by name, and the table of the clinic.  Made to be printed.
 """
 
 from sim import clinic as sick
-from sim import launches, metrics, phases, scheduler, specs, stations, workload
-from sim.acceptance import expected_tokens, speedup
-from sim.cost import Eager, Roofline, SimpleClock
+from sim import metrics, scheduler, specs, workload
+from sim.cost import Eager, Roofline, SimpleClock, launches, phases
+from sim.cost.formats import Stored
+from sim.cost.launches import ONE_BY_ONE, REPLAY, Work
 from sim.engine import Setup
-from sim.formats import Stored
 from sim.kv import Contiguous, Paged, sizes
-from sim.launches import ONE_BY_ONE, REPLAY, Work
 from sim.request import Request
+from sim.studies.acceptance import expected_tokens, speedup
+from sim.views import stations
 from ui import blocks, lesson, pipeline, prompts, runs, summary, systems, tiny_model
 from ui.lesson import tr
 from ui.numbers import count, memory, percent, plain, seconds, significant

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from sim.transformer import EPSILON, ROTARY_BASE, Array, Weights, silu, softmax
+from sim.model.transformer import EPSILON, ROTARY_BASE, Array, Weights, silu, softmax
 
 Parameters = dict[str, Array]  # by the names of `Weights`
 

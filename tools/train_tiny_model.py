@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sim import tokenizer
-from sim.generation import Decoder, generate
-from sim.sampling import GREEDY
-from sim.tokenizer import Tokenizer
-from sim.transformer import Array
+from sim.model import tokenizer
+from sim.model.generation import Decoder, generate
+from sim.model.sampling import GREEDY
+from sim.model.tokenizer import Tokenizer
+from sim.model.transformer import Array
 from tools import gradients, prose
 from tools.gradients import Parameters
 

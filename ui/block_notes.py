@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sim.kv.chain import ChainBlock, Fate
-from sim.visits import Block, Move
+from sim.views.visits import Block, Move
 from ui.language import tr
 from ui.theme import request_letter
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sim import forks, occupancy
 from sim.engine import Setup, Step
-from sim.forks import ForkSetup, ForkStep, Sharing
 from sim.kv import Contiguous
-from sim.occupancy import EXTERNAL, FILLED, INTERNAL, LATER, Occupancy
+from sim.views import forks, occupancy
+from sim.views.forks import ForkSetup, ForkStep, Sharing
+from sim.views.occupancy import EXTERNAL, FILLED, INTERNAL, LATER, Occupancy
 from ui import charts, memory_notes, runs, theme
 from ui.language import tr
 from ui.numbers import percent

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim import metrics
-from sim.sweep import Point
+from sim.studies.sweep import Point
 from ui import charts
 from ui.charts import Series
 from ui.language import tr

@@ -1,4 +1,4 @@
-"""The sums of `sim.drills` as questions: their words in both languages, and what each mistake is.
+"""The sums of `sim.studies.drills` as questions: their words, and what each mistake is.
 
 Endless: the seed stands in the item's name, so the same name is the same sum for everybody.
 """
@@ -6,7 +6,7 @@ Endless: the seed stands in the item's name, so the same name is the same sum fo
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sim.drills import KINDS, Drill
+from sim.studies.drills import KINDS, Drill
 from ui.numbers import in_words, significant
 from ui.quiz_bank import Item, Link, Value, Words
 

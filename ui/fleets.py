@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from sim.replicas import Fleet
+from sim.studies.replicas import Fleet
 from ui import charts
 from ui.charts import Dash, Series
 from ui.language import tr
@@ -18,7 +18,7 @@ DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 
 
 def rule_names() -> dict[str, str]:
-    """How a router chooses (`sim.replicas.RULES`)."""
+    """How a router chooses (`sim.studies.replicas.RULES`)."""
     return {
         "round_robin": tr("轮询", "Round robin"),
         "random": tr("随机", "Random"),

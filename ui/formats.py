@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from sim.cost.formats import Stored
 from sim.engine import Setup
-from sim.formats import Stored
 from sim.specs import GIB
 from ui import charts, pictures, runs
 from ui.charts import Panel, Series, Span, TimelineRow

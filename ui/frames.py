@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim import metrics, slots, stalls
+from sim import metrics
 from sim.engine import Setup, Step, StepWork
-from sim.slots import SlotGrid
+from sim.views import slots, stalls
+from sim.views.slots import SlotGrid
 from ui import notes, runs, stall_notes, theme
 from ui.language import tr
 from ui.numbers import percent, seconds

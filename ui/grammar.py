@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sim import constrained, json_schema
-from sim.constrained import Index, Piece
 from sim.errors import SimError
-from sim.generation import Decoder
-from sim.sampling import Sampling
+from sim.model.constrained import index as constrained
+from sim.model.constrained import json_schema
+from sim.model.constrained.index import Index, Piece
+from sim.model.generation import Decoder
+from sim.model.sampling import Sampling
 from ui import grammar_notes, tiny_model, token_index
 from ui.language import tr
 from ui.numbers import count, microseconds

@@ -4,8 +4,8 @@ A pattern and its tokens are a reader's own text: quoted as they are in the play
 for Markdown in messages.
 """
 
-from sim.constrained import Piece
 from sim.errors import SimError
+from sim.model.constrained.index import Piece
 from ui import notes, tiny_model
 from ui.language import tr
 from ui.numbers import count, percent

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from sim import metrics
 from sim.engine import Record, Run
-from sim.stations import CPU, GPU, QUEUE, Journey, Station
-from sim.streaming import Definition, Stream
+from sim.views.stations import CPU, GPU, QUEUE, Journey, Station
+from sim.views.streaming import Definition, Stream
 from ui import charts, latency_notes, notes, theme
 from ui.charts import Series
 from ui.language import tr

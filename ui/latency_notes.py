@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sim.stations import Journey, Station
+from sim.views.stations import Journey, Station
 from ui.language import tr
 from ui.notes import names
 from ui.numbers import seconds

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import launches, phases
-from sim.cost import Eager
-from sim.launches import CPU, GPU, ONE_BY_ONE, REPLAY, Way, Work
+from sim.cost import Eager, launches, phases
+from sim.cost.launches import CPU, GPU, ONE_BY_ONE, REPLAY, Way, Work
 from ui import charts, launch_notes, pictures, theme
 from ui.charts import Series, TimelineRow
 from ui.language import tr

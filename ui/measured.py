@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import measured
-from sim.measured import Pace, Product, Results
+from sim.model import measured
+from sim.model.measured import Pace, Product, Results
 from ui import charts, pictures, tiny_model
 from ui.charts import Series
 from ui.language import tr
@@ -49,7 +49,7 @@ def here(progress: Callable[[int, int], object]) -> Results:
 
 def _pieces() -> Generator[Product | Pace, None, None]:
     """As the other process prints them; it does not outlive the reader's interest."""
-    command = [sys.executable, "-m", "sim.measured", str(tiny_model.FOLDER / "target.npz")]
+    command = [sys.executable, "-m", "sim.model.measured", str(tiny_model.FOLDER / "target.npz")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, **ONE_CORE}
     ) as process:

@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim.engine import Run, Step
-from sim.growth import Growth
 from sim.kv.sizes import Division, Group, request_bytes
 from sim.specs import GIB, Model
+from sim.views.growth import Growth
 from ui import charts, memory_notes, notes, pictures, theme
 from ui.charts import Panel, Series, TimelineRow
 from ui.language import tr

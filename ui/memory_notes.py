@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sim import events
 from sim.engine import Step
-from sim.forks import ForkStep
+from sim.views.forks import ForkStep
 from ui.language import tr
 from ui.notes import names
 from ui.numbers import memory

@@ -12,11 +12,11 @@ from itertools import pairwise
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import sampling
-from sim.pipeline import Passage
-from sim.sampling import Sampling
-from sim.tokenizer import Detokenizer
-from sim.transformer import Array
+from sim.model import sampling
+from sim.model.pipeline import Passage
+from sim.model.sampling import Sampling
+from sim.model.tokenizer import Detokenizer
+from sim.model.transformer import Array
 from ui import charts, theme, tiny_model
 from ui.charts import Series
 from ui.language import tr

@@ -33,7 +33,7 @@ def as_typed(text: str) -> str:
 
 
 def trace_format(name: str) -> str:
-    """The name of a format in `sim.traces.FORMATS`."""
+    """The name of a format in `sim.workload.traces.FORMATS`."""
     return {
         "azure": "Azure",
         "burstgpt": "BurstGPT",

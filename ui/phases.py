@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import phases
-from sim.cost import Breakdown, Part, Roofline
+from sim.cost import Breakdown, Part, Roofline, phases
 from sim.engine import Step
 from sim.specs import Model
 from ui import charts, notes, pictures, theme

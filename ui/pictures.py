@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from sim import metrics
 from sim.engine import Run, Step, StepWork
-from sim.slots import SlotGrid
-from sim.stalls import Latencies, TtftChange
+from sim.views.slots import SlotGrid
+from sim.views.stalls import Latencies, TtftChange
 from ui import charts, theme
 from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr

@@ -1,7 +1,7 @@
 """One text through the pipeline, in pictures: the way itself, attention, and what may come next.
 
-They read what `sim.pipeline` and `sim.sampling` give; nothing here decides anything.  The model
-runs once for a text and its settings, with this machine's clock, and is kept.
+They read what `sim.model.pipeline` and `sim.model.sampling` give; nothing here decides anything.
+The model runs once for a text and its settings, with this machine's clock, and is kept.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from time import perf_counter
 
 import numpy as np
 
-from sim import pipeline, sampling
 from sim.engine import Setup, Step
-from sim.pipeline import Passage, Turn
-from sim.sampling import GREEDY, Sampling
+from sim.model import pipeline, sampling
+from sim.model.pipeline import Passage, Turn
+from sim.model.sampling import GREEDY, Sampling
 from ui import pipeline_notes, runs, tiny_model
 from ui.language import tr
 from ui.numbers import percent, significant

@@ -1,7 +1,7 @@
 """What happens to one text at each station of the pipeline, in words."""
 
 from sim.engine import Step, StepWork
-from sim.pipeline import Turn
+from sim.model.pipeline import Turn
 from ui import notes
 from ui.language import tr
 from ui.numbers import count, percent

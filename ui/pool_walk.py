@@ -6,9 +6,9 @@ them is still there depends on the blocks of the pool.
 
 from collections.abc import Sequence
 
-from sim import visits
 from sim.request import Request, Segment
-from sim.visits import Block, Move
+from sim.views import visits
+from sim.views.visits import Block, Move
 from ui import block_notes
 from ui.language import tr
 from ui.painters.shelves import Box, Shelf, Shelves

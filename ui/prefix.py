@@ -113,7 +113,7 @@ def pools(model: Model, gpus: Iterable[Gpu]) -> dict[str, int]:
 
 
 def probe_names() -> dict[int, str]:
-    """The requests of `sim.tenants.Probe`, short, for a phone."""
+    """The requests of `sim.studies.tenants.Probe`, short, for a phone."""
     return {
         0: tr("对方", "other"),
         1: tr("自己", "own"),

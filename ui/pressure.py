@@ -13,7 +13,7 @@ from sim.cost import Roofline
 from sim.engine import Run
 from sim.kv import sizes
 from sim.metrics import Summary
-from sim.pressure import ANSWERS, Server, computed_again, interrupted_seconds
+from sim.studies.pressure import ANSWERS, Server, computed_again, interrupted_seconds
 from sim.workload import LognormalLength, PoissonArrivals, Workload
 from ui import charts, pictures, runs
 from ui.charts import Panel

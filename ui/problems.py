@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sim import traces
 from sim.errors import SimError
+from sim.workload import traces
 from ui.language import tr
 from ui.notes import as_typed, trace_format
 

@@ -7,8 +7,8 @@ import json
 from functools import cache, lru_cache
 from pathlib import Path
 
-from sim.prompts import Prompt, Tokens, as_requests
 from sim.request import Request
+from sim.workload.prompts import Prompt, Tokens, as_requests
 from ui import tiny_model
 from ui.language import tr
 

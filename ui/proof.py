@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 import streamlit as st
 
-from sim import proofs
-from sim.proofs import SameDistribution, SameLogits, SameTokens
-from sim.sampling import GREEDY, Sampling
+from sim.model import proofs
+from sim.model.proofs import SameDistribution, SameLogits, SameTokens
+from sim.model.sampling import GREEDY, Sampling
 from ui import controls, language, notes, problems, prose, state, tiny_model
 from ui.language import tr
 from ui.numbers import count, significant

@@ -9,9 +9,10 @@ from functools import cache
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import acceptance, phases, specs
-from sim.cost import Roofline
+from sim import specs
+from sim.cost import Roofline, phases
 from sim.kv import sizes
+from sim.studies import acceptance
 from ui import charts
 from ui.charts import Dash, Series
 from ui.quiz_bank import Words

@@ -13,11 +13,11 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import fidelity, generation, quantization
-from sim.fidelity import Fidelity
-from sim.quantization import GRIDS, Granularity, Rounded
-from sim.sampling import GREEDY
-from sim.transformer import Array, Weights
+from sim.model import fidelity, generation, quantization
+from sim.model.fidelity import Fidelity
+from sim.model.quantization import GRIDS, Granularity, Rounded
+from sim.model.sampling import GREEDY
+from sim.model.transformer import Array, Weights
 from ui import charts, pictures, quantization_notes, theme, tiny_model
 from ui.charts import Series
 from ui.language import tr

@@ -5,12 +5,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from sim import caches, clinic, engine, metrics, replicas, slots, stalls, tenants, tree_server
+from sim import clinic, engine, metrics
 from sim.kv import lru
-from sim.prompts import Prompt
 from sim.request import Request
-from sim.sweep import Point
+from sim.studies import caches, replicas, tenants, tree_server
+from sim.studies.sweep import Point
+from sim.views import slots, stalls
 from sim.workload import Chats, Workload
+from sim.workload.prompts import Prompt
 
 KEPT = 64  # runs in memory, shared by all readers
 LARGE = 1_000_000  # output tokens, about 10 MB

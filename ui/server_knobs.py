@@ -7,8 +7,8 @@ name of the chapter that explains it.
 from sim import specs
 from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Clock, Eager, Roofline, SimpleClock
 from sim.engine import Speculation
+from sim.engine.server import Server, policy_named
 from sim.kv import Paged
-from sim.server import Server, policy_named
 from ui.language import tr
 from ui.lesson import Chapter
 
@@ -77,7 +77,7 @@ def choose_server(chapter: Chapter) -> Server:
 
 def choose_policy(chapter: Chapter) -> tuple[str, int, int | None]:
     """Who goes next (vLLM V1, or others for comparison), the batch limit, and the token budget of
-    a step, if prompts are cut to fit one: as `sim.server.policy_named` takes them."""
+    a step, if prompts are cut to fit one: as `sim.engine.server.policy_named` takes them."""
     label = tr("批的上限", "Batch limit")
     seqs = int(chapter.pick("seqs", label, LIMITS, start=64, group=BATCHING))
     names = {

@@ -10,12 +10,13 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import acceptance, proofs, speculative
-from sim.acceptance import UnderLoad
-from sim.proofs import SameDistribution
-from sim.sampling import Sampling
-from sim.speculative import Round
-from sim.transformer import Array
+from sim.model import proofs, speculative
+from sim.model.proofs import SameDistribution
+from sim.model.sampling import Sampling
+from sim.model.speculative import Round
+from sim.model.transformer import Array
+from sim.studies import acceptance
+from sim.studies.acceptance import UnderLoad
 from ui import charts, speculation_notes, tiny_model
 from ui.charts import Series
 from ui.language import tr

@@ -9,14 +9,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from sim import ablation, specs
-from sim.ablation import RUNGS, Server
+from sim import specs
 from sim.cost import Roofline
+from sim.cost.parallel import WAYS, Parted, Spread
 from sim.engine import Setup
 from sim.kv import sizes
-from sim.masking import MaskWork
 from sim.metrics import Summary, computed_tokens
-from sim.parallel import WAYS, Parted, Spread
+from sim.model.constrained.masking import MaskWork
+from sim.studies import ablation
+from sim.studies.ablation import RUNGS, Server
 from sim.workload import LognormalLength, PoissonArrivals, SharedPrefix, Workload
 from ui import charts, runs
 from ui.charts import Series

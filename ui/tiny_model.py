@@ -7,9 +7,9 @@ Loaded once and shared by all readers; what it computes is kept by whoever asks 
 from functools import cache
 from pathlib import Path
 
-from sim import tokenizer, transformer
-from sim.tokenizer import Tokenizer
-from sim.transformer import Weights
+from sim.model import tokenizer, transformer
+from sim.model.tokenizer import Tokenizer
+from sim.model.transformer import Weights
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "model"
 SAMPLE = "What is 显存？🙂"  # a text to begin with, the same in either language

@@ -21,10 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sim import automaton, constrained, pattern
-from sim.constrained import Index
-from sim.pattern import Chain, Char, Either, Repeat, Span, Tree, complement, union
-from sim.tokenizer import Tokenizer
+from sim.model.constrained import automaton, pattern
+from sim.model.constrained import index as constrained
+from sim.model.constrained.index import Index
+from sim.model.constrained.pattern import Chain, Char, Either, Repeat, Span, Tree, complement, union
+from sim.model.tokenizer import Tokenizer
 
 HAS_LIBRARY = find_spec("outlines_core") is not None
 CHILD = Path(__file__).with_name("index_child.py")

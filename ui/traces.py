@@ -4,9 +4,9 @@ from itertools import accumulate
 
 import streamlit as st
 
-from sim import traces
 from sim.errors import SimError
-from sim.traces import Trace
+from sim.workload import traces
+from sim.workload.traces import Trace
 from ui import problems, state
 from ui.language import tr
 from ui.numbers import count

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sim import replicas
 from sim.clinic import Case, Change, Server
 from sim.clinic.server import ALL_SIZES, EAGER
+from sim.studies import replicas
 from ui.language import tr
 from ui.lesson import Chapter
 from ui.numbers import count

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from sim import events
-from sim.prompts import Prompt
-from sim.tree_server import TreeStep, turn_before
+from sim.studies.tree_server import TreeStep, turn_before
+from sim.workload.prompts import Prompt
 from ui.language import tr
 from ui.notes import names
 

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from sim.events import NodeEvicted, NodeInserted, NodeSplit
 from sim.kv.radix import RadixTree
-from sim.prompts import Prompt, Tokens
-from sim.tree_server import NodeState, Served, TreeStep
+from sim.studies.tree_server import NodeState, Served, TreeStep
+from sim.workload.prompts import Prompt, Tokens
 from ui import charts, pictures, theme, tree_notes
 from ui.charts import Dash, Series
 from ui.language import tr
@@ -59,7 +59,7 @@ def _words(zh: str, en: str) -> Tokens:
 
 
 def order_names() -> dict[str, str]:
-    """In what order the queue goes (`sim.tree_server.ORDERS`)."""
+    """In what order the queue goes (`sim.studies.tree_server.ORDERS`)."""
     return {
         "fcfs": tr("先来先服务", "First come"),
         "lpm": tr("最长前缀优先", "Longest prefix"),

@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import plotly.graph_objects as go
 
-from sim import waste
 from sim.engine import Setup
-from sim.waste import Shares
+from sim.views import waste
+from sim.views.waste import Shares
 from ui import charts, runs
 from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr

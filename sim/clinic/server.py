@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from sim import replicas, scheduler, specs
+from sim import scheduler, specs
 from sim.cost import Eager, Roofline, StepTime
 from sim.engine import Setup, Speculation
 from sim.kv import Contiguous, Paged
 from sim.request import Request
 from sim.scheduler.batch import Load
+from sim.studies import replicas
 
 EAGER = 0  # the largest captured size when nothing is captured
 ALL_SIZES = 1_000_000

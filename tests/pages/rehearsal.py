@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from unittest import mock
 
-from sim import scheduler, slots, workload
+from sim import scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Run, Setup
 from sim.kv import Paged
 from sim.metrics import Summary
+from sim.views import slots
 from tests.chapters import ROOT
 from ui import (
     chapters,

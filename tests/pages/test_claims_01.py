@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sim import engine, proofs, sampling, scheduler, workload
-from sim.sampling import GREEDY, Sampling
+from sim import engine, scheduler, workload
+from sim.model import proofs, sampling
+from sim.model.sampling import GREEDY, Sampling
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import charts, language, model_pictures, pipeline, predict, tiny_model

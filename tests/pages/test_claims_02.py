@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from sim import phases, specs
-from sim.cost import Roofline
+from sim import specs
+from sim.cost import Roofline, phases
 from sim.kv.sizes import Division
-from sim.measured import NUM_PIECES, Pace, Product, Results
+from sim.model.measured import NUM_PIECES, Pace, Product, Results
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import phases as pictures

@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sim import metrics, stations, streaming
+from sim import metrics
+from sim.views import stations, streaming
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import quiz, runs

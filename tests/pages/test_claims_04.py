@@ -12,9 +12,10 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, specs, traces, workload
+from sim import engine, metrics, scheduler, specs, workload
 from sim.cost import Roofline, SimpleClock
 from sim.events import Preempted, Rejected
+from sim.workload import traces
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import runs, server_knobs, state

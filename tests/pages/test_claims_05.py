@@ -10,9 +10,10 @@ from collections import deque
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, slots
+from sim import engine, metrics, scheduler
 from sim.events import Admitted, Finished, PoolFull, Preempted, Released
 from sim.request import Sequence
+from sim.views import slots
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import runs

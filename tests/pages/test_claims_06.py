@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from sim import specs
-from sim.growth import growth
 from sim.kv import sizes
 from sim.specs import GIB
+from sim.views.growth import growth
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import predict, runs

@@ -11,11 +11,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from sim import forks, waste
 from sim.events import Admitted, Evicted, Finished, PoolFull, Preempted
 from sim.kv import Contiguous
-from sim.occupancy import EXTERNAL, FINDABLE, INTERNAL, LATER
 from sim.request import Request, Sequence
+from sim.views import forks, waste
+from sim.views.occupancy import EXTERNAL, FINDABLE, INTERNAL, LATER
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import blocks, runs, wasted

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sim import caches, replicas
+from sim.studies import caches, replicas
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import runs, trees

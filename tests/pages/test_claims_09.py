@@ -11,9 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, specs, stalls, sweep, workload
+from sim import engine, metrics, scheduler, specs, workload
 from sim.cost import Roofline
 from sim.kv import Paged
+from sim.studies import sweep
+from sim.views import stalls
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import predict, runs

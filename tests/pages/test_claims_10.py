@@ -9,8 +9,13 @@ from itertools import product
 
 import pytest
 
-from sim import proofs, specs
-from sim.acceptance import (
+from sim import specs
+from sim.cost import Roofline
+from sim.kv import sizes
+from sim.model import proofs
+from sim.model.sampling import GREEDY, Sampling
+from sim.model.speculative import residual
+from sim.studies.acceptance import (
     PUBLISHED,
     UnderLoad,
     best_num_proposed,
@@ -18,10 +23,6 @@ from sim.acceptance import (
     round_steps,
     speedup,
 )
-from sim.cost import Roofline
-from sim.kv import sizes
-from sim.sampling import GREEDY, Sampling
-from sim.speculative import residual
 from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
 from ui import speculation, tiny_model

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from sim import launches, phases, specs
-from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline
-from sim.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
+from sim import specs
+from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, launches, phases
+from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import predict

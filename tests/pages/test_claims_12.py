@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from sim import phases, specs
-from sim.formats import Stored
+from sim import specs
+from sim.cost import phases
+from sim.cost.formats import Stored
 from sim.kv import Paged
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page

@@ -6,10 +6,11 @@ from itertools import product
 
 import pytest
 
-from sim import automaton, specs
-from sim.ablation import RUNGS
+from sim import specs
 from sim.cost import Roofline
-from sim.parallel import Parted
+from sim.cost.parallel import Parted
+from sim.model.constrained import automaton
+from sim.studies.ablation import RUNGS
 from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
 from ui import grammar, systems, tiny_model

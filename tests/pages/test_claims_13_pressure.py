@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sim.pressure import Server
+from sim.studies.pressure import Server
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import pressure

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.kv_store import ContiguousStore
-from sim.transformer import Chunk, forward, softmax
-from tests.sim.tiny import random_weights
+from sim.model.kv_store import ContiguousStore
+from sim.model.transformer import Chunk, forward, softmax
+from tests.sim.model.tiny import random_weights
 from tools import gradients
 
 STEP = 1e-5

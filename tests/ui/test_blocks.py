@@ -10,10 +10,10 @@ import pytest
 from sim import events
 from sim.cost import SimpleClock
 from sim.engine import Setup
-from sim.forks import ForkSetup
 from sim.kv import Contiguous, Paged
 from sim.request import Request
 from sim.scheduler import Chunked
+from sim.views.forks import ForkSetup
 from ui import blocks, language, memory_notes, player, runs, wasted
 from ui.painters.memory_map import MemoryMap
 

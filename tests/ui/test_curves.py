@@ -8,7 +8,7 @@ import pytest
 from sim import engine, metrics, scheduler, workload
 from sim.cost import SimpleClock
 from sim.kv import Paged
-from sim.sweep import knee
+from sim.studies.sweep import knee
 from ui import curves, runs
 
 RATES = (1, 2, 4, 8)

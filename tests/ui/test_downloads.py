@@ -7,9 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, specs, traces, workload
+from sim import engine, metrics, scheduler, specs, workload
 from sim.cost import Roofline, SimpleClock
 from sim.kv import Paged
+from sim.workload import traces
 from ui import downloads
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sim import scheduler, specs, workload
+from sim.cost.formats import Stored
 from sim.engine import Setup
-from sim.formats import Stored
 from sim.specs import GIB
 from ui import charts, language, runs, theme
 from ui import formats as pictures

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from sim import scheduler, slots, workload
+from sim import scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.events import BlockFull
 from sim.kv import Paged
 from sim.request import Request
+from sim.views import slots
 from ui import frames, language
 
 TICK = 1 / 64

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim import stations, streaming
 from sim.cost import SimpleClock
 from sim.engine import Record, Setup, simulate, steps
 from sim.kv import Paged
 from sim.metrics import itl, queue_time, summarize, ttft
 from sim.request import Request
 from sim.scheduler import Chunked
+from sim.views import stations, streaming
 from ui import charts, latency, player, theme
 
 CLOCK = SimpleClock.of_milliseconds(20_000, 10)

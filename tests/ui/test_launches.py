@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sim import launches, phases
-from sim.cost import Eager, Roofline
-from sim.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
+from sim.cost import Eager, Roofline, launches, phases
+from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
 from sim.specs import GPUS, MODELS
 from ui import charts, language, player, theme
 from ui import launches as pictures

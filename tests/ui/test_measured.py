@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sim.errors import SimError
-from sim.measured import NUM_PIECES, Pace, Product, Results
+from sim.model.measured import NUM_PIECES, Pace, Product, Results
 from ui import language, measured
 
 FAKE = Results(

@@ -7,10 +7,10 @@ import pytest
 
 from sim import engine, specs, workload
 from sim.cost import SimpleClock
-from sim.growth import growth
 from sim.kv import Paged, sizes
 from sim.scheduler import Chunked
 from sim.specs import GIB
+from sim.views.growth import growth
 from ui import language, memory, memory_notes, player, theme
 
 OLD, NEW = specs.MODELS["Llama-2-7B"], specs.MODELS["Llama-3.1-8B"]

@@ -5,8 +5,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from sim import engine, phases, specs, workload
-from sim.cost import Roofline
+from sim import engine, specs, workload
+from sim.cost import Roofline, phases
 from sim.kv import Paged
 from sim.scheduler import Chunked
 from ui import language, player, theme

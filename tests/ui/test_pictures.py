@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler, slots, stalls, workload
+from sim import engine, metrics, scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
+from sim.views import slots, stalls
 from ui import language, pictures
 
 TICK = 1 / 64

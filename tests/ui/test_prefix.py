@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from sim import engine, scheduler, visits
+from sim import engine, scheduler
 from sim.cost import SimpleClock
 from sim.kv import Paged
 from sim.kv.chain import Lookup, chain
 from sim.request import Request, Segment
+from sim.views import visits
 from ui import block_notes, hash_chain, player, pool_walk, prefix, prompts
 from ui.numbers import seconds
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.pressure import ANSWERS, Server
+from sim.studies.pressure import ANSWERS, Server
 from ui import pressure
 
 POOL = 3_072

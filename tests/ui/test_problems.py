@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from sim import traces
 from sim.errors import SimError
+from sim.workload import traces
 from tests.chapters import LANGUAGES, ROOT
 from ui import notes, problems
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sim.proofs import SameDistribution, SameLogits, SameTokens
+from sim.model.proofs import SameDistribution, SameLogits, SameTokens
 from tests.chapters import LANGUAGES
 from tests.ui.visits import text_of
 from ui import language, proof, prose, tiny_model

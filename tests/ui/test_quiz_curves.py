@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim import acceptance, phases
-from sim.cost import Roofline
+from sim.cost import Roofline, phases
+from sim.studies import acceptance
 from ui import quiz_bank as bank
 from ui import quiz_curves
 

@@ -10,26 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim import (
-    acceptance,
-    launches,
-    metrics,
-    parallel,
-    phases,
-    quantization,
-    sampling,
-    specs,
-    speculative,
-    workload,
-)
-from sim.cost import Eager, Roofline, SimpleClock
+from sim import metrics, specs, workload
+from sim.cost import Eager, Roofline, SimpleClock, launches, parallel, phases
+from sim.cost.formats import Stored
 from sim.engine import Record, Setup, Users, simulate, steps
 from sim.events import Preempted
-from sim.formats import Stored
 from sim.kv import Paged, chain, sizes
+from sim.model import quantization, sampling, speculative
 from sim.request import Request
 from sim.scheduler import Chunked, Static
-from sim.slots import slot_grid
+from sim.studies import acceptance
+from sim.views.slots import slot_grid
 from ui import quiz_bank as bank
 from ui.quiz_judge import judge
 

@@ -1,10 +1,11 @@
 """Prefill beside decodes, in words: who computes how much, and what that changes for whom."""
 
-from sim import engine, scheduler, stalls, workload
+from sim import engine, scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
+from sim.views import stalls
 from ui import stall_notes
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sim import json_schema, pattern
-from sim.automaton import compiled
-from sim.constrained import Index
 from sim.errors import SimError
+from sim.model.constrained import json_schema, pattern
+from sim.model.constrained.automaton import compiled
+from sim.model.constrained.index import Index
 from ui import tiny_model, token_index
 
 TOKENIZER = tiny_model.encoder()

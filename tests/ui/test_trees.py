@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from sim import events
-from sim.tree_server import ORDERS, least_slots, serve
+from sim.studies.tree_server import ORDERS, least_slots, serve
 from ui import player, tree_notes, trees
 from ui.painters.tree import Bar, Moment, Tree
 

@@ -12,10 +12,10 @@ from sim.cost import Roofline
 from sim.engine import Run, Setup, Users, run_by_steps, simulate
 from sim.errors import SimError
 from sim.kv import Contiguous, Paged
-from sim.prompts import Prompt, as_requests
 from sim.scheduler import Chunked, Continuous, Dynamic, Policy, Static
 from sim.specs import GPUS, MODELS
 from sim.workload import GammaArrivals, LognormalLength, SharedPrefix, Workload
+from sim.workload.prompts import Prompt, as_requests
 from tests.sim.helpers import PLENTY, SECOND, request
 from tests.sim.strategies import chunked, setups
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim import specs
-from sim.acceptance import UnderLoad, expected_tokens
 from sim.cost import Roofline, SimpleClock
 from sim.engine import Setup, Speculation, run_by_steps, simulate, steps
 from sim.engine.steps import pulses
@@ -17,6 +16,7 @@ from sim.kv import Paged
 from sim.metrics import summarize
 from sim.request import Sequence
 from sim.scheduler import Chunked, Continuous, Static
+from sim.studies.acceptance import UnderLoad, expected_tokens
 from tests.sim.helpers import PLENTY, SECOND, request
 from tests.sim.strategies import LONGEST, chunked, setups
 

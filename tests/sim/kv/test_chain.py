@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sim.errors import SimError
 from sim.kv import Paged
 from sim.kv.chain import Lookup, chain
-from sim.prompts import Prompt, as_requests, num_common
 from sim.request import Sequence
+from sim.workload.prompts import Prompt, as_requests, num_common
 
 TEXTS = st.lists(st.integers(0, 1), min_size=1, max_size=24).map(tuple)
 SIZES = st.sampled_from([1, 2, 3, 4, 8])
