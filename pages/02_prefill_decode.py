@@ -12,7 +12,7 @@ from sim.cost import Roofline, phases
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.kv.sizes import Division
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from ui import lesson, measured, predict, runs
 from ui import phases as pictures
 from ui.lesson import Card, tr

@@ -209,8 +209,8 @@ def batch() -> None:
     number = int(chapter.pick("number", tr("各几个", "Of each"), NUMBERS, start=4, live=True))
     division = sizes.Division(specs.MODELS[chosen].in_format(kv=kv), specs.GPUS[gpu])
     groups = {
-        tr("短", "chats"): sizes.Group(number, short),
-        tr("长", "long"): sizes.Group(number, long),
+        tr("短", "chats"): sizes.RequestGroup(number, short),
+        tr("长", "long"): sizes.RequestGroup(number, long),
     }
     mix = sizes.Mix(division, tuple(groups.values()))
     chapter.cards(

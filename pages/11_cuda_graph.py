@@ -10,7 +10,7 @@ from typing import Any
 
 from sim import specs
 from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, launches, phases
-from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
+from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from sim.kv.sizes import Division
 from ui import launches as pictures
 from ui import lesson, predict
@@ -72,7 +72,7 @@ def choose_context() -> int:
     return int(chapter.pick("context", label, CONTEXTS, start=CONTEXT, unit=TOKENS, group=MACHINE))
 
 
-def two_ways(work: Work) -> list[Card]:
+def two_ways(work: LaunchWork) -> list[Card]:
     """ITL and how busy the GPU is, one by one and replayed."""
     busy = tr("GPU 忙 ", "GPU busy ")
     eager, graph = (launches.step_seconds(work, way) for way in (ONE_BY_ONE, REPLAY))
@@ -104,10 +104,10 @@ def two_ways(work: Work) -> list[Card]:
 def hook() -> None:
     chapter.front("launch", live=("launch",))
     clock, batch, context = choose_clock(), choose_batch(), choose_context()
-    work = Work.of(clock, phases.decode(batch, context))
+    work = LaunchWork.of(clock, phases.decode(batch, context))
     model = clock.roofline.model
     chapter.say("hook", model=model.name, gpu=clock.roofline.gpu.name, kernels=count(SHOWN))
-    first = Work.of(START, phases.decode(1, CONTEXT))
+    first = LaunchWork.of(START, phases.decode(1, CONTEXT))
     busy = launches.busy_share(first, ONE_BY_ONE)
     guess = chapter.predict(
         "busy",
@@ -154,7 +154,7 @@ def when() -> None:
     chapter.say("when")
     clock, batch, context = choose_clock(), choose_batch(), choose_context()
     model, gpu = clock.roofline.model, clock.roofline.gpu
-    work = Work.of(clock, phases.decode(batch, context))
+    work = LaunchWork.of(clock, phases.decode(batch, context))
     fitting = Division(model, gpu).num_requests(context)
     chapter.cards(two_ways(work))
     chapter.draw(
@@ -165,10 +165,10 @@ def when() -> None:
             "ITL along the batch; one by one is flat at first and meets the replay on the right",
         ),
     )
-    prefill = Work.of(clock, phases.prefill(PROMPT))
+    prefill = LaunchWork.of(clock, phases.prefill(PROMPT))
     steps = {
         tr(f"解码，批 {batch:,}", f"decode, batch {batch:,}"): work,
-        tr("预填充 128", "prefill of 128"): Work.of(clock, phases.prefill(128)),
+        tr("预填充 128", "prefill of 128"): LaunchWork.of(clock, phases.prefill(128)),
         tr(f"预填充 {PROMPT:,}", f"prefill of {PROMPT:,}"): prefill,
     }
     chapter.draw(
@@ -186,7 +186,7 @@ def when() -> None:
         chapter.say(
             "when_never",
             launching=seconds(clock.launching_seconds),
-            working=seconds(Work.of(clock, phases.decode(1, context)).gpu_seconds),
+            working=seconds(LaunchWork.of(clock, phases.decode(1, context)).gpu_seconds),
             **numbers,
         )
     elif turn > fitting:
@@ -231,7 +231,7 @@ def sizes() -> None:
     size = launches.padded(batch, known)
     taken = launches.graph_bytes(known, each)
     took = launches.captured_seconds(clock, batch, context, known)
-    eager = launches.step_seconds(Work.of(clock, phases.decode(batch, context)), ONE_BY_ONE)
+    eager = launches.step_seconds(LaunchWork.of(clock, phases.decode(batch, context)), ONE_BY_ONE)
     rows = Card(tr("用哪个图", "Graph used"), tr("没有", "none"), tr("逐个启动", "one by one"))
     if size is not None:
         added = launches.padding(batch, size)
@@ -294,7 +294,9 @@ def ahead() -> None:
     host = chapter.pick("host", label, HOST_MS, start=1, unit="ms", live=True)
     batch = choose_batch()
     clock, context = choose_clock(), choose_context()
-    work = Work.of(clock, phases.decode(batch, context), host_seconds=launches.in_seconds(host))
+    work = LaunchWork.of(
+        clock, phases.decode(batch, context), host_seconds=launches.in_seconds(host)
+    )
     alt = tr(
         "三条时间轴上下对齐：逐个启动，整图回放，整图回放并提前调度下一步",
         "Three timelines on one axis: one by one, replayed, replayed with the next step ahead",

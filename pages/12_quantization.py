@@ -6,7 +6,7 @@ tiny model writes afterwards, and puts a server under load to see where its gain
 """
 
 from sim import scheduler, specs, workload
-from sim.cost.formats import Stored
+from sim.cost.formats import StoredModel
 from sim.engine import Setup
 from ui import formats as pictures
 from ui import lesson, predict, rounding, runs
@@ -73,12 +73,12 @@ def hook() -> None:
     name = chapter.choose("model", tr("模型", "Model"), MODELS, start=MODEL)
     weights, kv = choose_weights("bf16"), choose_kv()
     gpu, model = specs.GPUS[GPU], specs.MODELS[name]
-    stored = {one: Stored(model, gpu, one, kv) for one in WEIGHTS}
+    stored = {one: StoredModel(model, gpu, one, kv) for one in WEIGHTS}
     rows = {"bf16": stored["bf16"], "fp8, int8": stored["fp8"], "int4": stored["int4"]}
     chosen = stored[weights]
 
-    before = Stored(specs.MODELS[MODEL], gpu)
-    after = Stored(before.published, gpu, "int4")
+    before = StoredModel(specs.MODELS[MODEL], gpu)
+    after = StoredModel(before.published, gpu, "int4")
     asked = (ASKED_BATCH, ASKED_CONTEXT)
     metrics = {
         "alone": tr("一个请求，解码一步的时间", "Decode step, one request"),
@@ -152,8 +152,8 @@ def speed() -> None:
     label = tr("各自的上下文", "Context of each")
     context = int(chapter.pick("context", label, CONTEXTS, start=128, unit=TOKENS, live=True))
     model = specs.MODELS[MODEL]
-    published = Stored(model, gpu, kv=kv)
-    smaller = [Stored(model, gpu, name, kv) for name in SMALLER]
+    published = StoredModel(model, gpu, kv=kv)
+    smaller = [StoredModel(model, gpu, name, kv) for name in SMALLER]
     everything = [published, *smaller]
     chapter.cards(
         [
@@ -339,7 +339,7 @@ def load() -> None:
         )
     )
     gpu, model = specs.GPUS[GPU], specs.MODELS[MODEL]
-    published, chosen = Stored(model, gpu), Stored(model, gpu, weights, kv)
+    published, chosen = StoredModel(model, gpu), StoredModel(model, gpu, weights, kv)
     policy = scheduler.Chunked(256)
     name = chosen.name
     servers = {

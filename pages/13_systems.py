@@ -10,7 +10,7 @@ from sim import specs
 from sim.cost import Roofline
 from sim.cost.parallel import Parted, Spread
 from sim.studies.ablation import RUNGS
-from sim.studies.pressure import Server
+from sim.studies.pressure import Comparison
 from ui import grammar, lesson, predict, pressure, systems
 from ui.lesson import Card, tr
 from ui.numbers import count, microseconds, percent, plain, seconds, significant
@@ -167,7 +167,7 @@ def memory_pressure() -> None:
     label = tr("SGLang 的保守程度", "SGLang's conservativeness")
     guess = float(chapter.pick("guess", label, CONSERVATIVENESS, start=1.0, advanced=True))
     found = pressure.outcomes(
-        Server(pressure.CLOCK, pool, allowed, guess, max_utilization=capacity == "utilization")
+        Comparison(pressure.CLOCK, pool, allowed, guess, max_utilization=capacity == "utilization")
     )
     chapter.cards(pressure.cards(found))
     chapter.draw(

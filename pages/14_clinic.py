@@ -7,7 +7,7 @@ they bring the metrics of a server of their own.
 """
 
 from sim import clinic as sick
-from sim.clinic import Case, Change, Panel, Server
+from sim.clinic import Case, Change, Deployment, Panel
 from ui import bring, clinic, lesson, predict, runs, treatment
 from ui.lesson import Card, tr
 from ui.numbers import count, memory, percent, scaled, seconds
@@ -33,7 +33,7 @@ ONE_CHANGE = tr("改一处", "Change one thing")
 # -- parts of several acts ----------------------------------------------------------------------
 
 
-def choose_changes(case: Case, server: Server) -> tuple[Change, ...]:
+def choose_changes(case: Case, server: Deployment) -> tuple[Change, ...]:
     """At most two out of a list, or any of the knobs."""
     ways = {"list": tr("从清单里选", "out of a list"), "knobs": tr("自己转旋钮", "by its knobs")}
     if chapter.choose("how", tr("怎么改", "Change the server"), ways, start="list") == "knobs":
@@ -163,7 +163,7 @@ def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Pa
     return True
 
 
-def say_cause(case: Case, server: Server) -> None:
+def say_cause(case: Case, server: Deployment) -> None:
     chapter.say(
         "cause",
         cause=clinic.told(case, "cause"),
@@ -172,7 +172,7 @@ def say_cause(case: Case, server: Server) -> None:
     )
 
 
-def say_behind(case: Case, server: Server, here: Panel) -> None:
+def say_behind(case: Case, server: Deployment, here: Panel) -> None:
     """How the readings come about, and what a real server calls them."""
     clock = server.roofline
     chapter.explain(

@@ -7,8 +7,8 @@ metrics and flags by name, and the table of the clinic.  Made to be printed.
 from sim import clinic as sick
 from sim import metrics, scheduler, specs, workload
 from sim.cost import Eager, Roofline, SimpleClock, launches, phases
-from sim.cost.formats import Stored
-from sim.cost.launches import ONE_BY_ONE, REPLAY, Work
+from sim.cost.formats import StoredModel
+from sim.cost.launches import ONE_BY_ONE, REPLAY, LaunchWork
 from sim.engine import Setup
 from sim.kv import Contiguous, Paged, sizes
 from sim.request import Request
@@ -171,7 +171,7 @@ def a_round() -> dict[str, object]:
 
 def launches_of_a_step() -> dict[str, object]:
     model = specs.MODELS["Llama-3.2-1B"]
-    work = Work.of(Eager(Roofline(model, LARGE)), phases.decode(1, 512))
+    work = LaunchWork.of(Eager(Roofline(model, LARGE)), phases.decode(1, 512))
     return {
         "eager": seconds(launches.step_seconds(work, ONE_BY_ONE)),
         "graph": seconds(launches.step_seconds(work, REPLAY)),
@@ -182,7 +182,7 @@ def launches_of_a_step() -> dict[str, object]:
 
 def fewer_bytes() -> dict[str, object]:
     batch, context = 256, 128
-    int4 = Stored(NEW, SMALL, "int4")
+    int4 = StoredModel(NEW, SMALL, "int4")
     return {
         "alone": significant(int4.decode_gain(1, context)),
         "batch": batch,

@@ -370,7 +370,7 @@ def log_line(run: Run, at_seconds: float) -> LogLine:
 
 
 @dataclass(frozen=True)
-class Span:
+class Stretch:
     """A stretch of one request's life.  `kind`: queue, prefill, decode or preempted."""
 
     request_id: int
@@ -379,7 +379,7 @@ class Span:
     end_seconds: float
 
 
-def spans(record: Record) -> list[Span]:
+def spans(record: Record) -> list[Stretch]:
     """The life of a request as a row of a timeline, in order, without gaps."""
     if record.rejected or record.scheduled_seconds is None:
         return []
@@ -388,7 +388,7 @@ def spans(record: Record) -> list[Span]:
     cuts.append(("queue", record.request.arrival_seconds, record.scheduled_seconds))
     cuts += _interrupted("prefill", record.scheduled_seconds, first, record.pauses)
     cuts += _interrupted("decode", first, last, record.pauses)
-    return [Span(who, kind, start, end) for kind, start, end in cuts if end > start]
+    return [Stretch(who, kind, start, end) for kind, start, end in cuts if end > start]
 
 
 def _interrupted(

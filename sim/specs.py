@@ -190,7 +190,7 @@ IDEAL = Efficiency(1.0, 1.0, 0.0, source="the data sheet taken at its word", deq
 
 
 @dataclass(frozen=True)
-class Link:
+class Interconnect:
     """What joins the GPUs of one server.
 
     bandwidth: bytes/s in each direction (data sheets of NVLink add both), taken at its word.
@@ -202,11 +202,11 @@ class Link:
     all_reduce_seconds: float
 
 
-NVLINK_3 = Link("NVLink 3", 300 * GB, 10e-6)
-NVLINK_4 = Link("NVLink 4", 450 * GB, 10e-6)
-NVLINK_5 = Link("NVLink 5", 900 * GB, 10e-6)
-PCIE_4 = Link("PCIe 4.0 x16", 32 * GB, 30e-6)
-PCIE_5 = Link("PCIe 5.0 x16", 64 * GB, 30e-6)
+NVLINK_3 = Interconnect("NVLink 3", 300 * GB, 10e-6)
+NVLINK_4 = Interconnect("NVLink 4", 450 * GB, 10e-6)
+NVLINK_5 = Interconnect("NVLink 5", 900 * GB, 10e-6)
+PCIE_4 = Interconnect("PCIe 4.0 x16", 32 * GB, 30e-6)
+PCIE_5 = Interconnect("PCIe 5.0 x16", 64 * GB, 30e-6)
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Gpu:
     memory_bytes: float
     source: str
     efficiency: Efficiency = Efficiency()
-    link: Link = PCIE_4
+    link: Interconnect = PCIE_4
     fp8_speedup: float | None = 2
     int8_speedup: float | None = 2
 

@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim import clinic
-from sim.clinic import Case, OverTime, Panel, Server, Slo
+from sim.clinic import Case, Deployment, OverTime, Panel, Slo
 from sim.metrics import Distribution
 from ui import charts, engine_log, language, pictures, prose, runs
 from ui.charts import Series
@@ -346,6 +346,6 @@ def _both(values: Distribution) -> str:
     return f"p50 {seconds(values.p50)} · p99 {seconds(values.p99)}"
 
 
-def log_lines(server: Server) -> str:
+def log_lines(server: Deployment) -> str:
     """What vLLM's log would say in the middle of the run, a line for each replica."""
     return "\n".join(engine_log.in_the_middle([runs.run(setup) for setup in server.setups()]))

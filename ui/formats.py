@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from sim.cost.formats import Stored
+from sim.cost.formats import StoredModel
 from sim.engine import Setup
 from sim.specs import GIB
 from ui import charts, pictures, runs
@@ -27,7 +27,7 @@ HUES: dict[str, tuple[int, charts.Dash]] = {  # of a format of weights, in every
 }
 
 
-def divided(rows: Mapping[str, Stored], chosen: Stored, large: bool = False) -> go.Figure:
+def divided(rows: Mapping[str, StoredModel], chosen: StoredModel, large: bool = False) -> go.Figure:
     """The memory of one GPU, a bar for each format: weights, overhead, KV pool, left alone.
 
     The bar of the chosen format is named in bold.  Weights that do not fit run beyond the end of
@@ -59,7 +59,7 @@ def divided(rows: Mapping[str, Stored], chosen: Stored, large: bool = False) -> 
     return figure
 
 
-def _spans(one: Stored) -> list[Span]:
+def _spans(one: StoredModel) -> list[Span]:
     weights, whole = one.model.memory_bytes / GIB, one.gpu.memory_bytes / GIB
     if not one.pool_tokens:
         return [Span("weights", 0, weights)]
@@ -77,7 +77,7 @@ def _spans(one: Stored) -> list[Span]:
 
 
 def decode_gains(
-    formats: Sequence[Stored], batch: int, most: int, context: int, large: bool = False
+    formats: Sequence[StoredModel], batch: int, most: int, context: int, large: bool = False
 ) -> go.Figure:
     """How many times as fast as in bf16 a decode step is, for every batch that fits."""
     curves = [_curve(one, most, context) for one in formats]
@@ -115,14 +115,14 @@ def decode_gains(
     return figure
 
 
-def _curve(one: Stored, most: int, context: int) -> Series:
+def _curve(one: StoredModel, most: int, context: int) -> Series:
     end = max(1, min(most, one.num_requests(context)))
     batches = np.unique(np.geomspace(1, end, POINTS).round().astype(int)).tolist()
     gains = [one.decode_gain(batch, context) for batch in batches]
     return Series(one.weights, batches, gains, *HUES[one.weights])
 
 
-def _here(one: Stored, batch: int, context: int, large: bool) -> go.Scatter:
+def _here(one: StoredModel, batch: int, context: int, large: bool) -> go.Scatter:
     hue, _ = HUES[one.weights]
     gain = one.decode_gain(batch, context)
     return go.Scatter(
@@ -136,7 +136,7 @@ def _here(one: Stored, batch: int, context: int, large: bool) -> go.Scatter:
     )
 
 
-def prefills(formats: Sequence[Stored], prompt: int, large: bool = False) -> go.Figure:
+def prefills(formats: Sequence[StoredModel], prompt: int, large: bool = False) -> go.Figure:
     """How long a prompt takes to be read, in each format."""
     times = [one.prefill_seconds(prompt) for one in formats]
     return charts.bars(

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim.cost import Eager, launches, phases
-from sim.cost.launches import CPU, GPU, ONE_BY_ONE, REPLAY, Way, Work
+from sim.cost.launches import CPU, GPU, ONE_BY_ONE, REPLAY, LaunchWork, Way
 from ui import charts, launch_notes, pictures, theme
 from ui.charts import Series, TimelineRow
 from ui.language import tr
@@ -40,7 +40,7 @@ class Lanes:
     stops: frozenset[float]  # moments at which the player pauses
 
 
-def first_kernels(work: Work, ways: Sequence[Way], shown: int, alt: str) -> Timeline:
+def first_kernels(work: LaunchWork, ways: Sequence[Way], shown: int, alt: str) -> Timeline:
     """The first kernels of a step; a frame for each end of a launch or of a kernel."""
     parts = []
     for way in ways:
@@ -53,7 +53,9 @@ def first_kernels(work: Work, ways: Sequence[Way], shown: int, alt: str) -> Time
     return _above_each_other(parts, alt)
 
 
-def whole_steps(work: Work, ways: Sequence[Way], per_layer: int, num: int, alt: str) -> Timeline:
+def whole_steps(
+    work: LaunchWork, ways: Sequence[Way], per_layer: int, num: int, alt: str
+) -> Timeline:
     """A few steps; of one launched kernel by kernel, each layer is one piece."""
     parts = []
     for way in ways:
@@ -107,7 +109,7 @@ def _note(parts: Sequence[Lanes], together: Sequence[float]) -> str:
     return "\n".join(launch_notes.of_ways(names, said) for said, names in lines.items())
 
 
-def _idle(found: Sequence[launches.Span]) -> list[Span]:
+def _idle(found: Sequence[launches.Activity]) -> list[Span]:
     """Where the GPU has nothing to do before its last kernel."""
     busy = [span for span in found if span.place == GPU]
     ends = [0.0, *(span.end_seconds for span in busy)]
@@ -118,19 +120,21 @@ def _idle(found: Sequence[launches.Span]) -> list[Span]:
     ]
 
 
-def _drawn(span: launches.Span, label: str) -> Span:
+def _drawn(span: launches.Activity, label: str) -> Span:
     return Span(LANES.index(span.place), span.start_seconds, span.end_seconds, span.kind, label)
 
 
-def _kernel_span(span: launches.Span) -> Span:
+def _kernel_span(span: launches.Activity) -> Span:
     return _drawn(span, str(span.kernel) if span.kernel else tr("图", "graph"))
 
 
-def _step_span(span: launches.Span) -> Span:
+def _step_span(span: launches.Activity) -> Span:
     return _drawn(span, "" if span.kind == "launch" else str(span.step + 1))
 
 
-def _kernel_note(found: Sequence[launches.Span], span: launches.Span, work: Work) -> str:
+def _kernel_note(
+    found: Sequence[launches.Activity], span: launches.Activity, work: LaunchWork
+) -> str:
     """What the end of a launch or of a kernel means."""
     kernels = [one for one in found if one.place == GPU]
     end = span.end_seconds
@@ -145,7 +149,7 @@ def _kernel_note(found: Sequence[launches.Span], span: launches.Span, work: Work
 
 
 def _said_of_steps(
-    found: Sequence[launches.Span], num_steps: int
+    found: Sequence[launches.Activity], num_steps: int
 ) -> tuple[dict[float, list[str]], list[float]]:
     """What to say when, and the moments at which a token comes out."""
     said: dict[float, list[str]] = {}
@@ -166,7 +170,7 @@ def _said_of_steps(
     return said, tokens
 
 
-def _busy_during(found: Sequence[launches.Span], span: launches.Span) -> float:
+def _busy_during(found: Sequence[launches.Activity], span: launches.Activity) -> float:
     """How long the GPU works while `span` lasts."""
     return sum(
         max(
@@ -190,7 +194,7 @@ def along_the_batch(
 ) -> go.Figure:
     """ITL of a decode step along the batch, launched one by one and replayed; they meet where the
     GPU has enough to do."""
-    works = [Work.of(clock, phases.decode(batch, context)) for batch in batches]
+    works = [LaunchWork.of(clock, phases.decode(batch, context)) for batch in batches]
     eager, graph = (
         [launches.step_seconds(work, way) * 1000 for work in works] for way in (ONE_BY_ONE, REPLAY)
     )
@@ -234,7 +238,7 @@ def _shade_beyond(
     )
 
 
-def work_of_steps(steps: Mapping[str, Work], large: bool = False) -> go.Figure:
+def work_of_steps(steps: Mapping[str, LaunchWork], large: bool = False) -> go.Figure:
     """How long the GPU works on several steps of a model, and how long the CPU launches any one.
 
     Left of the line the GPU waits for the CPU.
@@ -322,7 +326,8 @@ def captured(
         launches.captured_seconds(clock, batch, context, sizes) * 1000 for batch in batches
     ]
     eager = [
-        launches.step_seconds(Work.of(clock, phases.decode(batch, context)), ONE_BY_ONE) * 1000
+        launches.step_seconds(LaunchWork.of(clock, phases.decode(batch, context)), ONE_BY_ONE)
+        * 1000
         for batch in batches
     ]
     series = [

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim.engine import Run, Step
-from sim.kv.sizes import Division, Group, request_bytes
+from sim.kv.sizes import Division, RequestGroup, request_bytes
 from sim.specs import GIB, Model
 from sim.views.growth import Growth
 from ui import charts, memory_notes, notes, pictures, theme
@@ -59,7 +59,9 @@ def conversations(
     return figure
 
 
-def shared_pool(division: Division, groups: Mapping[str, Group], large: bool = False) -> go.Figure:
+def shared_pool(
+    division: Division, groups: Mapping[str, RequestGroup], large: bool = False
+) -> go.Figure:
     """The whole GPU, then what each group of requests takes of the pool, one after the other."""
     first, end = _pool(division)
     sizes = [request_bytes(division.model, one.active_tokens) / GIB for one in groups.values()]

@@ -13,7 +13,7 @@ from sim.cost import Roofline
 from sim.engine import Run
 from sim.kv import sizes
 from sim.metrics import Summary
-from sim.studies.pressure import ANSWERS, Server, computed_again, interrupted_seconds
+from sim.studies.pressure import ANSWERS, Comparison, computed_again, interrupted_seconds
 from sim.workload import LognormalLength, PoissonArrivals, Workload
 from ui import charts, pictures, runs
 from ui.charts import Panel
@@ -51,7 +51,7 @@ class Outcome:
 
 
 @lru_cache(maxsize=runs.KEPT)
-def outcomes(server: Server) -> Mapping[str, Outcome]:
+def outcomes(server: Comparison) -> Mapping[str, Outcome]:
     """Each answer's run of the same requests."""
     requests = runs.requests(TRAFFIC)
     setups = {answer: server.setup(answer, requests) for answer in ANSWERS}

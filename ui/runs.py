@@ -205,7 +205,7 @@ def lru_hit_rates(
 
 
 @lru_cache(maxsize=KEPT)
-def sick_server(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Server:
+def sick_server(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Deployment:
     """The server of a case of the clinic, with some of its flags turned."""
     return clinic.changed(clinic.CASES[code].build(seed), changes)
 

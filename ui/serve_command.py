@@ -12,7 +12,7 @@ the refusal: `vllm/v1/core/kv_cache_utils.py`).
 import json
 from dataclasses import dataclass
 
-from sim.clinic.server import ALL_SIZES, EAGER, Machine
+from sim.clinic.deployment import ALL_SIZES, EAGER, Machine
 from sim.cost import Clock, Eager, Roofline
 from sim.engine import Setup, Speculation
 from sim.kv import Paged

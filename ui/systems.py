@@ -17,7 +17,7 @@ from sim.kv import sizes
 from sim.metrics import Summary, computed_tokens
 from sim.model.constrained.masking import MaskWork
 from sim.studies import ablation
-from sim.studies.ablation import RUNGS, Server
+from sim.studies.ablation import RUNGS, Ladder
 from sim.workload import LognormalLength, PoissonArrivals, SharedPrefix, Workload
 from ui import charts, runs
 from ui.charts import Series
@@ -28,7 +28,7 @@ MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 NUM_REQUESTS = 120
 SYSTEM_TOKENS = 512
 LONGEST = 4_096
-SERVER = Server(Roofline(MODEL, GPU), sizes.Division(MODEL, GPU).pool_tokens, LONGEST)
+SERVER = Ladder(Roofline(MODEL, GPU), sizes.Division(MODEL, GPU).pool_tokens, LONGEST)
 RATES = (1, 2, 4, 8)
 BAR, OFFSET = 0.46, -0.06  # height and place of a bar in its row, below its name
 GPU_COUNTS = (1, 2, 4, 8)

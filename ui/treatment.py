@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sim.clinic import Case, Change, Server
-from sim.clinic.server import ALL_SIZES, EAGER
+from sim.clinic import Case, Change, Deployment
+from sim.clinic.deployment import ALL_SIZES, EAGER
 from sim.studies import replicas
 from ui.language import tr
 from ui.lesson import Chapter
@@ -19,7 +19,7 @@ NOTHING = "none"  # of a list: no change
 AS_IT_IS = "as_it_is"  # of a knob: where the server has it
 KEY_LETTERS = 24  # of a control in an address
 BESIDE_FIGURE = ("max_num_seqs", "max_num_batched_tokens", "gpu_memory_utilization")
-FLAGS = {  # where the field of `Server` is not the flag's name
+FLAGS = {  # where the field of `Deployment` is not the flag's name
     "api_servers": "api-server-count",
     "chunked_prefill": "enable-chunked-prefill",
     "largest_graph": "max-cudagraph-capture-size",
@@ -31,7 +31,7 @@ FLAGS = {  # where the field of `Server` is not the flag's name
 # -- out of a list ----------------------------------------------------------------------------
 
 
-def choose_change(chapter: Chapter, key: str, label: str, case: Case, server: Server) -> str:
+def choose_change(chapter: Chapter, key: str, label: str, case: Case, server: Deployment) -> str:
     """A list of what a case offers, beginning with nothing; gives a code for `chosen`."""
     words = {code: change_words(change, server) for code, change in _offers(case).items()}
     options = {NOTHING: tr("什么都不改", "change nothing"), **words}
@@ -59,7 +59,7 @@ def _offers(case: Case) -> dict[str, Change]:
 
 @dataclass(frozen=True)
 class Knob:
-    """A field of `Server` and where it may stand; `chapter` explains it.
+    """A field of `Deployment` and where it may stand; `chapter` explains it.
 
     A server for which it stands at `absent` has no such knob.
     """
@@ -96,7 +96,7 @@ KNOBS = (
 KEYS = tuple(knob.key for knob in KNOBS)
 
 
-def turn_knobs(chapter: Chapter, server: Server) -> tuple[Change, ...]:
+def turn_knobs(chapter: Chapter, server: Deployment) -> tuple[Change, ...]:
     """All knobs that this server has; gives those that stand elsewhere than the server has them."""
     chapter.front(*BESIDE_FIGURE)
     there = [knob for knob in KNOBS if getattr(server, knob.flag) != knob.absent]
@@ -108,7 +108,7 @@ def turn_knobs(chapter: Chapter, server: Server) -> tuple[Change, ...]:
     )
 
 
-def _stand(chapter: Chapter, knob: Knob, server: Server) -> Any:
+def _stand(chapter: Chapter, knob: Knob, server: Deployment) -> Any:
     """Where the reader has put a knob."""
     here = getattr(server, knob.flag)
     places = {AS_IT_IS if value == here else _code(value): value for value in knob.values}
@@ -173,7 +173,7 @@ def _place(flag: str, value: Any) -> str:
             return str(value)
 
 
-def change_words(change: Change, server: Server) -> str:
+def change_words(change: Change, server: Deployment) -> str:
     """What is turned, as it is written for the real server where there is a flag."""
     value, before = change.value, getattr(server, change.flag)
     match change.flag:
@@ -197,6 +197,6 @@ def change_words(change: Change, server: Server) -> str:
             return f"{knob_name(flag)} {_place(flag, before)} → {_place(flag, value)}"
 
 
-def in_words(changes: Sequence[Change], server: Server) -> str:
+def in_words(changes: Sequence[Change], server: Deployment) -> str:
     """What is turned, as Markdown."""
     return tr("；", "; ").join(f"`{change_words(change, server)}`" for change in changes)

@@ -15,8 +15,8 @@ from itertools import count
 
 import numpy as np
 
+from sim.clinic.deployment import EAGER, Change, Deployment
 from sim.clinic.panel import Slo, Thresholds
-from sim.clinic.server import EAGER, Change, Server
 from sim.request import Request, Segment
 from sim.workload import (
     LognormalLength,
@@ -38,7 +38,7 @@ class Case:
     """
 
     code: str
-    build: Callable[[int], Server]
+    build: Callable[[int], Deployment]
     slo: Slo
     symptoms: tuple[str, str, str]
     cures: tuple[Change, ...]
@@ -103,54 +103,54 @@ def _on_prefixes(
 # -- the cases of the course ------------------------------------------------------------------
 
 
-def long_prompts(seed: int) -> Server:
+def long_prompts(seed: int) -> Deployment:
     """Documents are computed whole, and everybody waits for them."""
     lengths = OneInMany(200, 10_000, 3)
     traffic = Workload(240, PoissonArrivals(2.1), lengths, LognormalLength(100, 250), seed=seed)
-    return Server(traffic.requests(), max_num_batched_tokens=512, chunked_prefill=False)
+    return Deployment(traffic.requests(), max_num_batched_tokens=512, chunked_prefill=False)
 
 
-def kv_full(seed: int) -> Server:
+def kv_full(seed: int) -> Deployment:
     """More is admitted than can finish: requests are preempted and computed again."""
-    return Server(_chats(260, 3, 400, 800, seed), gpu="RTX 4090", max_num_batched_tokens=2_048)
+    return Deployment(_chats(260, 3, 400, 800, seed), gpu="RTX 4090", max_num_batched_tokens=2_048)
 
 
-def thin_steps(seed: int) -> Server:
+def thin_steps(seed: int) -> Deployment:
     """A small model on a fast GPU, launched kernel by kernel."""
     traffic = _chats(300, 8, 200, 200, seed)
-    return Server(traffic, model="Llama-3.2-1B", gpu="H100 SXM", largest_graph=EAGER)
+    return Deployment(traffic, model="Llama-3.2-1B", gpu="H100 SXM", largest_graph=EAGER)
 
 
 # -- reported incidents -----------------------------------------------------------------------
 
 
-def few_slots(seed: int) -> Server:
+def few_slots(seed: int) -> Deployment:
     """The queue grows before a server that is nearly empty."""
-    return Server(_chats(300, 6, 400, 300, seed), max_num_seqs=16)
+    return Deployment(_chats(300, 6, 400, 300, seed), max_num_seqs=16)
 
 
-def long_answers(seed: int) -> Server:
+def long_answers(seed: int) -> Deployment:
     """From the first quarter on answers are eight times as long, and nobody told the server."""
     traffic = _chats(900, 12, 400, 1_024, seed)
     cut = len(traffic) // 4
     short = (replace(request, output_tokens=128) for request in traffic[:cut])
-    return Server((*short, *traffic[cut:]))
+    return Deployment((*short, *traffic[cut:]))
 
 
-def long_head(seed: int) -> Server:
+def long_head(seed: int) -> Deployment:
     """Chunking is on, and a huge prompt still takes all that decodes leave of each step."""
     lengths = OneInMany(200, 60_000, 50)
     traffic = Workload(300, PoissonArrivals(4), lengths, LognormalLength(200, 500), seed=seed)
-    return Server(traffic.requests(), max_num_batched_tokens=8_192, gpu_memory_utilization=0.95)
+    return Deployment(traffic.requests(), max_num_batched_tokens=8_192, gpu_memory_utilization=0.95)
 
 
-def scattered(seed: int) -> Server:
+def scattered(seed: int) -> Deployment:
     """Four replicas by turns: each of them must compute and keep every prefix."""
     traffic = _on_prefixes(640, 11, 40, 1_500, seed)
-    return Server(traffic, gpu="RTX 4090", num_replicas=4)
+    return Deployment(traffic, gpu="RTX 4090", num_replicas=4)
 
 
-def no_hits(seed: int) -> Server:
+def no_hits(seed: int) -> Deployment:
     """The time of day stands before a system prompt that all share."""
     traffic = Workload(
         260,
@@ -160,29 +160,29 @@ def no_hits(seed: int) -> Server:
         SharedPrefix(4_000, 4),
         seed=seed,
     )
-    return Server(traffic.requests(), variable_first=True)
+    return Deployment(traffic.requests(), variable_first=True)
 
 
-def small_cache(seed: int) -> Server:
+def small_cache(seed: int) -> Deployment:
     """The prefixes in use do not all fit beside the running requests: some are found, some not."""
-    return Server(_on_prefixes(320, 3.0, 26, 1_500, seed), gpu="RTX 4090")
+    return Deployment(_on_prefixes(320, 3.0, 26, 1_500, seed), gpu="RTX 4090")
 
 
-def few_graphs(seed: int) -> Server:
+def few_graphs(seed: int) -> Deployment:
     """Load rises, and beyond a batch of 32 no graph was captured."""
     traffic = ramp(_chats(700, 1, 100, 200, seed), 30, 80)
-    return Server(traffic, model="Llama-3.2-1B", gpu="H100 SXM", largest_graph=32)
+    return Deployment(traffic, model="Llama-3.2-1B", gpu="H100 SXM", largest_graph=32)
 
 
-def busy_cpu(seed: int) -> Server:
+def busy_cpu(seed: int) -> Deployment:
     """Load rises, and one CPU thread handles every token that comes out."""
     traffic = ramp(_chats(600, 1, 100, 200, seed), 6, 50)
-    return Server(traffic, model="Llama-3.2-1B", gpu="H100 SXM", host_microseconds=80)
+    return Deployment(traffic, model="Llama-3.2-1B", gpu="H100 SXM", host_microseconds=80)
 
 
-def poor_draft(seed: int) -> Server:
+def poor_draft(seed: int) -> Deployment:
     """Speculation that helps a request alone, on a server too busy to check so many proposals."""
-    return Server(_chats(180, 17, 300, 250, seed), num_speculative_tokens=6, acceptance=0.4)
+    return Deployment(_chats(180, 17, 300, 250, seed), num_speculative_tokens=6, acceptance=0.4)
 
 
 MORE_MEMORY = Change("gpu_memory_utilization", 0.95)

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from sim import metrics
-from sim.clinic.server import Machine
+from sim.clinic.deployment import Machine
 from sim.engine import Run
 from sim.metrics import Distribution
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 
 NUM_WINDOWS = 60  # of a time series
 SHORTLY = 4  # windows

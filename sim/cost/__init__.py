@@ -1,22 +1,21 @@
 """How long a step takes, and what changes that.
 
-roofline  bytes to move against arithmetic to do; a simpler clock for teaching
+clock     what a clock is, and the simplest one, for teaching
+roofline  bytes to move against arithmetic to do; kernels launched one by one
 phases    prefill and decode: two shapes of work, and where the bottleneck changes
 launches  how a step reaches the GPU: kernel by kernel, as a graph, prepared ahead
 formats   the same model in fewer bytes: memory, decoding, prefill
 parallel  one model on several GPUs: split, in line, copied, parted
 """
 
+from sim.cost.clock import Clock, SimpleClock, StepTime
 from sim.cost.roofline import (
     KERNELS_PER_LAYER,
     LAUNCH_MICROSECONDS,
     Breakdown,
-    Clock,
     Eager,
     Part,
     Roofline,
-    SimpleClock,
-    StepTime,
 )
 
 __all__ = [

@@ -17,7 +17,7 @@ from sim.specs import BF16, Gpu, Model
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredModel:
     """`published` on `gpu`, in a format of `WEIGHT_FORMATS` and one of `KV_FORMATS`.
 
     Raises:
@@ -38,7 +38,7 @@ class Stored:
         return Roofline(self.model, self.gpu)
 
     @property
-    def as_published(self) -> "Stored":
+    def as_published(self) -> "StoredModel":
         return replace(self, weights=BF16.name, kv=BF16.name)
 
     @property

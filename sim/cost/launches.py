@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from sim.cost.phases import decode, prefill
 from sim.cost.roofline import Eager
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from sim.specs import Model
 
 CPU, GPU = "cpu", "gpu"
@@ -48,7 +48,7 @@ AHEAD = Way(graph=True, ahead=True)
 
 
 @dataclass(frozen=True)
-class Work:
+class LaunchWork:
     """A step as the two machines see it.  `replay_seconds`: the launch of the whole graph."""
 
     num_kernels: int
@@ -58,7 +58,7 @@ class Work:
     host_seconds: float = 0.0
 
     @classmethod
-    def of(cls, clock: Eager, load: Load, host_seconds: float | None = None) -> "Work":
+    def of(cls, clock: Eager, load: Load, host_seconds: float | None = None) -> "LaunchWork":
         """A step of `load`: its time by the roofline, in equal kernels; a replay is one launch.
 
         `host_seconds` is the fixed rest of the roofline where it is not given.
@@ -68,7 +68,7 @@ class Work:
         kernels, launch = clock.num_kernels, clock.launch_seconds
         return cls(kernels, gpu_seconds(clock, load) / kernels, launch, launch, host_seconds)
 
-    def first(self, num_kernels: int) -> "Work":
+    def first(self, num_kernels: int) -> "LaunchWork":
         """Its first kernels, without what the CPU prepares before them."""
         return replace(self, num_kernels=min(num_kernels, self.num_kernels), host_seconds=0.0)
 
@@ -84,7 +84,7 @@ class Work:
         return self.host_seconds + self.launching_seconds(way)
 
 
-class Span(NamedTuple):
+class Activity(NamedTuple):
     """What one of the two does.  `kind`: "prepare", "launch" or "kernel"; `kernel` from 1, 0 for
     all of a step at once; `step` from 0."""
 
@@ -96,49 +96,49 @@ class Span(NamedTuple):
     end_seconds: float
 
 
-def spans(work: Work, way: Way, num_steps: int = 1) -> tuple[Span, ...]:
+def spans(work: LaunchWork, way: Way, num_steps: int = 1) -> tuple[Activity, ...]:
     """What CPU and GPU do through `num_steps` steps, in the order in which it begins."""
-    found: list[Span] = []
+    found: list[Activity] = []
     cpu = gpu = 0.0  # until when each of them is busy
     done = [0.0, 0.0]  # when the step before, and the one before that, left the GPU
     for step in range(num_steps):
         cpu = max(cpu, done[-2] if way.ahead else done[-1])
         if work.host_seconds:
-            found.append(Span(CPU, "prepare", step, 0, cpu, cpu + work.host_seconds))
+            found.append(Activity(CPU, "prepare", step, 0, cpu, cpu + work.host_seconds))
             cpu += work.host_seconds
         if way.graph:
-            found.append(Span(CPU, "launch", step, 0, cpu, cpu + work.replay_seconds))
+            found.append(Activity(CPU, "launch", step, 0, cpu, cpu + work.replay_seconds))
             cpu += work.replay_seconds
         for kernel in range(1, work.num_kernels + 1):
             if not way.graph:
-                found.append(Span(CPU, "launch", step, kernel, cpu, cpu + work.launch_seconds))
+                found.append(Activity(CPU, "launch", step, kernel, cpu, cpu + work.launch_seconds))
                 cpu += work.launch_seconds
             start = max(cpu, gpu)
             gpu = start + work.kernel_seconds
-            found.append(Span(GPU, "kernel", step, kernel, start, gpu))
+            found.append(Activity(GPU, "kernel", step, kernel, start, gpu))
         done = [done[-1], gpu]
     return tuple(sorted(found, key=lambda span: span.start_seconds))
 
 
-def merged(found: Iterable[Span], kernels_each: int) -> tuple[Span, ...]:
+def merged(found: Iterable[Activity], kernels_each: int) -> tuple[Activity, ...]:
     """So many kernels as one piece, where single ones could not be seen.
 
     A piece on the GPU is as long as its kernels and ends with the last of them, so the gaps between
     them stand before it.  `kernel` counts the pieces.
     """
-    pieces: dict[tuple[str, str, int, int], list[Span]] = {}
+    pieces: dict[tuple[str, str, int, int], list[Activity]] = {}
     for span in found:
         number = -(-span.kernel // kernels_each)
         pieces.setdefault((span.place, span.kind, span.step, number), []).append(span)
-    made = [Span(*name, _begin(own), own[-1].end_seconds) for name, own in pieces.items()]
+    made = [Activity(*name, _begin(own), own[-1].end_seconds) for name, own in pieces.items()]
     return tuple(sorted(made, key=lambda span: span.start_seconds))
 
 
-def _begin(spans: list[Span]) -> float:
+def _begin(spans: list[Activity]) -> float:
     return spans[-1].end_seconds - sum(span.end_seconds - span.start_seconds for span in spans)
 
 
-def step_seconds(work: Work, way: Way) -> float:
+def step_seconds(work: LaunchWork, way: Way) -> float:
     """From one step's token to the next, once the server runs."""
     kernel, launch = work.kernel_seconds, work.launch_seconds
     launching, working = work.launching_seconds(way), work.gpu_seconds
@@ -149,17 +149,17 @@ def step_seconds(work: Work, way: Way) -> float:
     return work.host_seconds + max(launching + kernel, launch + working)
 
 
-def busy_share(work: Work, way: Way) -> float:
+def busy_share(work: LaunchWork, way: Way) -> float:
     """The share of its time in which the GPU executes kernels."""
     return work.gpu_seconds / step_seconds(work, way)
 
 
-def speedup(work: Work, before: Way, after: Way) -> float:
+def speedup(work: LaunchWork, before: Way, after: Way) -> float:
     """How many times as many tokens per second."""
     return step_seconds(work, before) / step_seconds(work, after)
 
 
-def gpu_bound_ahead(work: Work) -> bool:
+def gpu_bound_ahead(work: LaunchWork) -> bool:
     """Whether, prepared ahead, the GPU sets the pace: nothing of the CPU's work is seen then."""
     return work.cpu_seconds(AHEAD) <= work.gpu_seconds
 
@@ -230,8 +230,8 @@ def captured_seconds(clock: Eager, batch: int, context: int, sizes: tuple[int, .
     """A decode step with these captured sizes: padded and replayed, or launched one by one."""
     size = padded(batch, sizes)
     if size is None:
-        return step_seconds(Work.of(clock, decode(batch, context)), ONE_BY_ONE)
-    return step_seconds(Work.of(clock, graph_load(batch, context, size)), REPLAY)
+        return step_seconds(LaunchWork.of(clock, decode(batch, context)), ONE_BY_ONE)
+    return step_seconds(LaunchWork.of(clock, graph_load(batch, context, size)), REPLAY)
 
 
 def edge_seconds(clock: Eager, context: int, sizes: tuple[int, ...]) -> tuple[float, float]:

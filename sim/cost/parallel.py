@@ -20,7 +20,7 @@ from typing import Literal
 from sim.cost.roofline import Roofline
 from sim.errors import SimError
 from sim.kv.paged import OVERHEAD_BYTES, num_kv_blocks
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from sim.specs import BF16_BYTES, Gpu, Model
 
 Way = Literal["tensor", "pipeline", "replicas"]

@@ -13,7 +13,7 @@ al. 2009 (roofline); Pope et al. 2022, "Efficiently scaling transformer inferenc
 import math
 
 from sim.cost.roofline import Roofline
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 
 
 def prefill(prompt_tokens: int) -> Load:

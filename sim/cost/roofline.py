@@ -1,4 +1,4 @@
-"""Seconds for a batch: the roofline, and a simpler clock for teaching.
+"""Seconds for a batch: the roofline.
 
 A step reads the weights once and the KV of every scheduled request's context, and multiplies every
 token with every linear layer.  Whichever takes longer, moving bytes or doing arithmetic, sets the
@@ -33,35 +33,17 @@ tokens/s (sglang pull request 19990), no gain from 4 GPUs (vLLM issue 1873), or 
 (FastChat issue 2746).
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from sim.cost.clock import StepTime, longer
 from sim.errors import require
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from sim.specs import BF16, BF16_BYTES, Efficiency, Gpu, Model
 
 KERNELS_PER_LAYER = 12
 LAUNCH_MICROSECONDS = 20
-
-
-class StepTime(NamedTuple):
-    """How long a step takes, and the two times of which the longer one counts (all in seconds).
-
-    `seconds` is that longer one and what nothing overlaps: the fixed rest and all-reduces.
-    Arrays, [num_steps], for a stretch of steps; where all of them agree, one number.
-    """
-
-    seconds: Any
-    memory_seconds: Any
-    compute_seconds: Any
-
-    @property
-    def memory_bound(self) -> Any:
-        return self.memory_seconds >= self.compute_seconds
 
 
 class Part(NamedTuple):
@@ -95,12 +77,6 @@ class Breakdown(NamedTuple):
     @property
     def whole(self) -> Part:
         return self.weights.beside(self.attention)
-
-
-class Clock(Protocol):
-    """Anything that can time a step."""
-
-    def step_time(self, load: Load) -> StepTime: ...
 
 
 @dataclass(frozen=True)
@@ -261,7 +237,7 @@ class Roofline:
         if self.tensor_parallel > 1:
             rest += self.all_reduce_seconds(load.num_tokens)
         return StepTime(
-            _longer(memory_seconds, compute_seconds) + rest, memory_seconds, compute_seconds
+            longer(memory_seconds, compute_seconds) + rest, memory_seconds, compute_seconds
         )
 
 
@@ -312,45 +288,11 @@ class Eager:
 
     def step_time(self, load: Load) -> StepTime:
         time = self.roofline.step_time(load)
-        working = _longer(time.memory_seconds, time.compute_seconds)
-        waiting = _longer(0.0, self.launching_seconds - working)  # the GPU for the CPU
+        working = longer(time.memory_seconds, time.compute_seconds)
+        waiting = longer(0.0, self.launching_seconds - working)  # the GPU for the CPU
         return time._replace(seconds=time.seconds + waiting)
-
-
-@dataclass(frozen=True)
-class SimpleClock:
-    """Two numbers instead of a machine, for teaching.
-
-    A step takes `decode_seconds_per_step`, since the weights must be read once; unless it carries
-    so many prompt tokens that computing them at `prefill_tokens_per_second` takes longer.
-
-    Raises:
-        SimError: `speed_not_positive`, `speed_infinite`.
-    """
-
-    prefill_tokens_per_second: float
-    decode_seconds_per_step: float
-
-    def __post_init__(self) -> None:
-        for value in (self.prefill_tokens_per_second, self.decode_seconds_per_step):
-            require(value > 0, "speed_not_positive", value=value)
-            require(value < math.inf, "speed_infinite", value=value)
-
-    @classmethod
-    def of_milliseconds(cls, prefill_tokens_per_second: float, decode_ms: float) -> "SimpleClock":
-        return cls(prefill_tokens_per_second, decode_ms / 1000)
-
-    def step_time(self, load: Load) -> StepTime:
-        memory_seconds = self.decode_seconds_per_step
-        compute_seconds = load.prompt_tokens / self.prefill_tokens_per_second
-        return StepTime(_longer(memory_seconds, compute_seconds), memory_seconds, compute_seconds)
 
 
 def _total(per_unit: tuple[float, int, int], load: Load) -> Any:
     token, pair, sample = per_unit
     return token * load.num_tokens + pair * load.attended + sample * load.num_sampled
-
-
-def _longer(one: Any, other: Any) -> Any:
-    """The larger of two numbers, or of each pair where arrays are given; the same float64."""
-    return np.maximum(one, other) if isinstance(other, np.ndarray) else max(one, other)

@@ -10,7 +10,7 @@ from array import array
 import numpy as np
 
 from sim.cost import StepTime
-from sim.engine.run import Run, Series
+from sim.engine.run import Run, StepSeries
 from sim.engine.setup import Setup
 from sim.request import Sequence
 
@@ -138,11 +138,11 @@ class Ledger:
         """The lines, [fields of a line, num_lines]."""
         return np.array(self._lines, dtype=np.int64).reshape(-1, NUM_FIELDS).T
 
-    def _series(self) -> Series:
+    def _series(self) -> StepSeries:
         num_steps, num_running, prefill, decode, sampled, _, num_left = self._columns()
         starts = np.array(self._starts)
         num_come = np.searchsorted(np.array(self.arrivals), starts, side="right")
-        return Series(
+        return StepSeries(
             start_seconds=starts,
             end_seconds=np.array(self._ends),
             num_running=np.repeat(num_running, num_steps),

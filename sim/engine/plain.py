@@ -1,34 +1,31 @@
 """The hot loop: prompts beside decodes under one budget, written out.
 
-Most steps of a busy server are of this kind, and `Chunked.group_batch` followed by `Server` takes
-them as well; this is the same choice and the same bookkeeping without a batch to hand on, in about
+Most steps of a busy server are of this kind.  `Chunked.group_batch` and `Simulation` would take
+them too; this is the same choice and the same bookkeeping without a batch to hand on, in about
 half the time.  It holds while budget and blocks suffice for everybody who runs and prompts
 come one after another (`Chunked.is_plain`): the group takes its tokens, then the one prompt that is
 begun, then those who wait.  A step of another kind ends the loop before it has begun.
 """
 
 import math
-from typing import TYPE_CHECKING
 
+from sim.engine.simulation import Simulation
 from sim.request import Sequence
 from sim.scheduler import Chunked, Load
 
-if TYPE_CHECKING:
-    from sim.engine.fast import Server
 
-
-def serve(server: "Server", policy: Chunked) -> None:
-    """Take steps from the server's state on, for as long as they are of the usual kind."""
-    inbox, ledger, memory = server.inbox, server.ledger, server.memory
-    waiting, running, decoding = server.waiting, server.running, server.decoding
+def serve(simulation: Simulation, policy: Chunked) -> None:
+    """Take steps from where the run stands on, for as long as they are of the usual kind."""
+    inbox, ledger, memory = simulation.inbox, simulation.ledger, simulation.memory
+    waiting, running, decoding = simulation.waiting, simulation.running, simulation.decoding
     block_size, max_num_seqs = memory.block_size, policy.max_num_seqs
     begun = decoding.others(running)
     if len(begun) > 1:  # those whom the budget did not reach
         return
 
     while True:
-        while inbox.next_seconds <= server.now:
-            server.arrive()
+        while inbox.next_seconds <= simulation.now:
+            simulation.arrive()
 
         # Those who run: is there enough for all of them?
         budget = policy.max_num_batched_tokens - decoding.num
@@ -58,7 +55,7 @@ def serve(server: "Server", policy: Chunked) -> None:
                 break
             running.append(waiting.popleft())
             sequence.num_computed_tokens = hit_tokens
-            server.admitted(sequence, hit_tokens, resumed=sequence.num_preemptions > 0)
+            simulation.admitted(sequence, hit_tokens, resumed=sequence.num_preemptions > 0)
             work.append((sequence, num_tokens))
             num_admitted += 1
             budget -= num_tokens
@@ -67,7 +64,7 @@ def serve(server: "Server", policy: Chunked) -> None:
             if decoding.num == 0:
                 return
             line_stands = bool(waiting) or len(running) >= max_num_seqs or budget == 0
-            server.decode(decoding.load, math.inf if line_stands else inbox.next_seconds)
+            simulation.decode(decoding.load, math.inf if line_stands else inbox.next_seconds)
             continue
 
         # How long it takes.
@@ -95,12 +92,12 @@ def serve(server: "Server", policy: Chunked) -> None:
         ledger.line(
             1, len(running), tokens - num_decode, num_decode, num_sampled, True, num_admitted
         )
-        time = server.clock.step_time(load)
-        server.now = ledger.step(server.now, time, memory.num_used_blocks)
+        time = simulation.clock.step_time(load)
+        simulation.now = ledger.step(simulation.now, time, memory.num_used_blocks)
 
         # What changed.
         decoding.tick()
         for sequence in sampled:
             sequence.append_token()
         if sampled or decoding.next_done == decoding.ticks:
-            server.sampled(sampled)
+            simulation.sampled(sampled)

@@ -29,7 +29,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Series:
+class StepSeries:
     """One row per step; every array is [num_steps]."""
 
     start_seconds: np.ndarray
@@ -63,7 +63,7 @@ class Run:
     num_tokens: np.ndarray
     token_seconds: np.ndarray
     pauses: dict[int, tuple[tuple[float, float], ...]]
-    series: Series
+    series: StepSeries
     num_preemptions: int
     rounds: Tally = NO_ROUNDS
 
@@ -106,7 +106,7 @@ def run_by_steps(setup: Setup) -> Run:
 # -- inside -----------------------------------------------------------------------------------
 
 
-Row = tuple[float, float, int, int, float, float, int, int, int, bool]  # of `Series`
+Row = tuple[float, float, int, int, float, float, int, int, int, bool]  # of `StepSeries`
 
 
 @dataclass
@@ -169,7 +169,7 @@ class _Ledger:
 
     def close(self) -> Run:
         columns = [np.array(column) for column in zip(*self.rows, strict=True)]
-        columns = columns or [np.zeros(0)] * len(fields(Series))
+        columns = columns or [np.zeros(0)] * len(fields(StepSeries))
         lives = [self.lives[request.id] for request in self.setup.requests]
         tokens = [seconds for life in lives for seconds in life.tokens]
         return Run(
@@ -180,7 +180,7 @@ class _Ledger:
             num_tokens=np.array([len(life.tokens) for life in lives]),
             token_seconds=np.array(tokens, dtype=float),
             pauses={life.request.id: tuple(life.pauses) for life in lives if life.pauses},
-            series=Series(*columns),
+            series=StepSeries(*columns),
             num_preemptions=self.num_preemptions,
             rounds=self.verifier.tally if self.verifier else NO_ROUNDS,
         )

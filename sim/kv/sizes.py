@@ -42,7 +42,7 @@ def staggered(num_requests: int, longest: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Group:
+class RequestGroup:
     """So many requests, alike."""
 
     num_requests: int
@@ -123,7 +123,7 @@ class Mix:
     """Requests that share the pool of one GPU."""
 
     division: Division
-    groups: tuple[Group, ...]
+    groups: tuple[RequestGroup, ...]
 
     @property
     def active_tokens(self) -> int:

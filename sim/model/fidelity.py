@@ -19,7 +19,7 @@ import numpy as np
 
 from sim.errors import require
 from sim.model.generation import Decoder
-from sim.model.quantization import Granularity, Grid, rounded
+from sim.model.quantization import Granularity, LevelGrid, rounded
 from sim.model.transformer import Array, Weights
 
 READ_NORMED = ("query", "key", "value", "gate", "up")  # the matrices right after a norm
@@ -33,7 +33,7 @@ def channels(weights: Weights, name: str, layer: int) -> Array:
     return np.ascontiguousarray(own.reshape(inputs, -1).T)
 
 
-def quantized(weights: Weights, grid: Grid, granularity: Granularity) -> Weights:
+def quantized(weights: Weights, grid: LevelGrid, granularity: Granularity) -> Weights:
     """The same model with every linear layer rounded.
 
     Raises:

@@ -42,7 +42,7 @@ def e4m3_levels() -> Array:
 
 
 @dataclass(frozen=True)
-class Grid:
+class LevelGrid:
     """The levels that a format can hold, and the bits that name one."""
 
     name: str
@@ -74,7 +74,9 @@ def _levels(name: str, bits: int) -> Array:
     return np.arange(-largest, largest + 1, dtype=np.float32)
 
 
-GRIDS = {grid.name: grid for grid in (Grid("int8", 8), Grid("fp8", 8), Grid("int4", 4))}
+GRIDS = {
+    grid.name: grid for grid in (LevelGrid("int8", 8), LevelGrid("fp8", 8), LevelGrid("int4", 4))
+}
 
 # -- one matrix -----------------------------------------------------------------------------
 
@@ -113,7 +115,7 @@ class Granularity:
 class Rounded:
     """A matrix after rounding."""
 
-    grid: Grid
+    grid: LevelGrid
     before: Array  # [channels, inputs]
     levels: Array  # [channels, inputs]; what is stored, with the scales
     scales: Array  # [num_scales]
@@ -145,7 +147,7 @@ class Rounded:
         return float((self.after == 0)[self.before != 0].mean())
 
 
-def rounded(matrix: Array, grid: Grid, granularity: Granularity) -> Rounded:
+def rounded(matrix: Array, grid: LevelGrid, granularity: Granularity) -> Rounded:
     """Quantize a matrix [channels, inputs] and come back.
 
     Raises:

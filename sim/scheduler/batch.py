@@ -1,18 +1,14 @@
-"""What a policy decides in one step, and what every policy must be able to answer."""
+"""What a policy decides in one step."""
 
 import math
 from collections import deque
 from collections.abc import Sequence as Row
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-import numpy as np
+from typing import NamedTuple
 
 from sim.events import PoolFull
-from sim.kv import CountedMemory, Memory
+from sim.kv import Memory
 from sim.request import Sequence
-
-if TYPE_CHECKING:
-    from sim.scheduler.decoding import Decoding
+from sim.scheduler.load import Load
 
 
 class Work(NamedTuple):
@@ -26,49 +22,6 @@ class Admission(NamedTuple):
     sequence: Sequence
     hit_tokens: int
     resumed: bool
-
-
-class Load(NamedTuple):
-    """What the GPU computes in a step, added up over its rows (one row per request).
-
-    num_tokens: through the linear layers.  kv_tokens: context read.  attended: pairs of a token
-    and one it attends to, half of a chunk's own counted.  num_sampled: rows that go through the
-    head.  prompt_tokens: tokens of rows that do not decode.  For a stretch of steps that differ in
-    context only, `kv_tokens` and `attended` are arrays, [num_steps].
-    """
-
-    num_tokens: int
-    kv_tokens: int | np.ndarray
-    attended: float | np.ndarray
-    num_sampled: int
-    prompt_tokens: int
-
-    @classmethod
-    def of_rows(cls, tokens: Row[int], contexts: Row[int], num_sampled: int) -> "Load":
-        """From the tokens each row computes, and how long each row's context is afterwards."""
-        pairs = list(zip(tokens, contexts, strict=True))
-        return cls(
-            sum(tokens),
-            sum(contexts),
-            sum(q * (2 * c - q) for q, c in pairs) / 2,
-            num_sampled,
-            sum(q for q, c in pairs if q > 1 or c == 1),  # c == 1: a whole prompt of one token
-        )
-
-    @classmethod
-    def decode(cls, num_rows: int, kv_tokens: int | np.ndarray) -> "Load":
-        """One new token per row; `kv_tokens` is the context of all rows together."""
-        return cls(num_rows, kv_tokens, kv_tokens - num_rows / 2, num_rows, 0)
-
-    def beside(self, other: "Load") -> "Load":
-        """Both in one step."""
-        return Load(
-            self.num_tokens + other.num_tokens,
-            self.kv_tokens + other.kv_tokens,
-            self.attended + other.attended,
-            self.num_sampled + other.num_sampled,
-            self.prompt_tokens + other.prompt_tokens,
-        )
 
 
 class Batch:
@@ -152,46 +105,6 @@ class Batch:
             self.num_sampled,
             self.prompt_tokens,
         )
-
-
-class Policy(Protocol):
-    """The verbs of a policy.  It moves sequences between `waiting` and `running` in place."""
-
-    @property
-    def max_num_seqs(self) -> int: ...
-
-    @property
-    def max_model_len(self) -> int | None: ...
-
-    def open(self) -> "Policy":
-        """The policy for one run: the same, where it keeps nothing in mind from step to step."""
-        ...
-
-    def next_batch(
-        self,
-        now: float,
-        waiting: deque[Sequence],
-        running: list[Sequence],
-        memory: Memory,
-    ) -> Batch:
-        """Choose who computes how many tokens in the step that starts at `now`."""
-        ...
-
-    def group_batch(
-        self,
-        waiting: deque[Sequence],
-        running: list[Sequence],
-        decoding: "Decoding",
-        memory: CountedMemory,
-    ) -> Batch | None:
-        """The same choice with those who decode taken as one group; None, and nothing changed, if
-        they cannot be."""
-        ...
-
-    def leaving(self, finished: list[Sequence], running: list[Sequence]) -> list[Sequence]:
-        """Who gives slot and memory back after a step in which `finished` (maybe nobody) sampled
-        their last token; in running order."""
-        ...
 
 
 def allocate_or_preempt(

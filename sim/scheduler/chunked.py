@@ -10,6 +10,7 @@ Source: Sarathi-Serve, Agrawal et al. 2024, section 4; vLLM 0.11 `vllm/v1/core/s
 
 from collections import deque
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sim.errors import require
 from sim.events import PoolFull
@@ -40,6 +41,7 @@ class Chunked:
     long_prefill_token_threshold: int = 0
     reserve_full_length: bool = False
     max_model_len: int | None = None
+    takes_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(self.max_num_seqs >= 1, "max_num_seqs_below_one", value=self.max_num_seqs)

@@ -9,6 +9,7 @@ Source: Orca, Yu et al. 2022, section 4.1 (iteration-level scheduling); vLLM V0.
 
 from collections import deque
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sim.errors import require
 from sim.kv import CountedMemory, Memory
@@ -30,6 +31,7 @@ class Continuous:
     max_num_seqs: int = 256
     max_num_batched_tokens: int = 16_384
     max_model_len: int | None = None
+    takes_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(self.max_num_seqs >= 1, "max_num_seqs_below_one", value=self.max_num_seqs)

@@ -9,7 +9,7 @@ import heapq
 from itertools import accumulate
 
 from sim.request import Sequence
-from sim.scheduler.batch import Load
+from sim.scheduler.load import Load
 
 NEVER = -1
 

@@ -15,6 +15,7 @@ admits whoever fits now and pauses the one that was started last: that is `chunk
 
 from collections import deque
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sim.errors import require
 from sim.kv import Memory
@@ -35,6 +36,7 @@ class Reserving(Chunked):
     """
 
     max_new_tokens: int = 0
+    takes_groups: ClassVar[bool] = False  # every request is asked what it may still take
 
     def __post_init__(self) -> None:
         super().__post_init__()

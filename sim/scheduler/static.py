@@ -12,12 +12,14 @@ section 3.
 import math
 from collections import deque
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sim.errors import require
 from sim.kv import CountedMemory, Memory
 from sim.request import Sequence
-from sim.scheduler.batch import Batch, Load
+from sim.scheduler.batch import Batch
 from sim.scheduler.decoding import Decoding
+from sim.scheduler.load import Load
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Static:
 
     max_num_seqs: int = 8
     max_model_len: int | None = None
+    takes_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(self.max_num_seqs >= 1, "max_num_seqs_below_one", value=self.max_num_seqs)

@@ -25,7 +25,7 @@ RUNGS = ("naive", "batching", "paging", "cache", "chunks")
 
 
 @dataclass(frozen=True)
-class Server:
+class Ladder:
     """What the rungs have in common.  `max_model_len`: what contiguous memory has to reserve."""
 
     clock: Clock

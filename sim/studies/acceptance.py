@@ -29,7 +29,7 @@ from sim.model.generation import Decoder
 from sim.model.sampling import Sampling, probabilities
 from sim.model.speculative import Round
 from sim.model.transformer import Array, Weights
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 
 
 def expected_tokens(acceptance: float, num_proposed: int) -> float:

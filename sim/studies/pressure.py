@@ -23,7 +23,7 @@ ANSWERS = ("vllm", "sglang", "tensorrt")
 
 
 @dataclass(frozen=True)
-class Server:
+class Comparison:
     """What the three have in common, and the settings of those that have any.
 
     `max_new_tokens`: what every client allows an answer to take; 0: what it will take, as if

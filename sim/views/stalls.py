@@ -18,7 +18,7 @@ from sim.cost import Clock
 from sim.engine import Record, Run, Step
 from sim.errors import require
 from sim.metrics import Distribution
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 
 
 def seconds_alone(step: Step, clock: Clock) -> float:

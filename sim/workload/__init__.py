@@ -1,29 +1,35 @@
 """Who asks, when, for how much.
 
-generated  traffic drawn from distributions, by a seed
+arrivals   when: evenly, independently, in bursts
+lengths    how much: fixed, uniform, lognormal
+generated  traffic drawn from both, by a seed; conversations
 prompts    who says what: whatever begins alike is shared
 traces     who asked: recorded traffic, from a file
 """
 
-from sim.workload.generated import (
+from sim.workload.arrivals import (
     Arrivals,
     BurstArrivals,
-    Chats,
     ConstantArrivals,
-    FixedLength,
     GammaArrivals,
-    Lengths,
-    LognormalLength,
-    OneInMany,
     PoissonArrivals,
+)
+from sim.workload.generated import (
+    Chats,
     SharedPrefix,
-    UniformLength,
     Workload,
     evenly,
     of_lengths,
     on_ticks,
     scaled,
     with_giant,
+)
+from sim.workload.lengths import (
+    FixedLength,
+    Lengths,
+    LognormalLength,
+    OneInMany,
+    UniformLength,
 )
 
 __all__ = [

@@ -11,7 +11,7 @@ import pytest
 
 from sim import specs
 from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, launches, phases
-from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
+from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import predict
@@ -34,7 +34,7 @@ def clock(model=PAGE["MODEL"], gpu=PAGE["GPU"], kernels=12, launch=20):
 
 
 def step(batch=1, context=CONTEXT, **machine):
-    return Work.of(clock(**machine), phases.decode(batch, context))
+    return LaunchWork.of(clock(**machine), phases.decode(batch, context))
 
 
 def gain(work):
@@ -135,7 +135,7 @@ def test_the_launch_starts_where_the_prose_says_and_39_ms_are_25_tokens_a_second
 def test_a_step_has_as_many_kernels_whatever_is_in_it():
     here = clock()
     loads = (phases.decode(1, 64), phases.decode(500, 512), phases.prefill(4096))
-    assert len({Work.of(here, load).num_kernels for load in loads}) == 1
+    assert len({LaunchWork.of(here, load).num_kernels for load in loads}) == 1
 
 
 def test_one_by_one_is_flat_until_the_curves_meet():
@@ -185,7 +185,7 @@ def test_small_models_small_batches_and_fast_gpus_gain_most():
 
 def test_a_long_prefill_takes_as_long_either_way():
     for model in MODELS:
-        prefill = Work.of(clock(model), phases.prefill(PAGE["PROMPT"]))
+        prefill = LaunchWork.of(clock(model), phases.prefill(PAGE["PROMPT"]))
         assert gain(prefill) < 1.01
     said = GRAPHS.play("when").said["when_prefill"]
     assert said["prefill_eager"] == said["prefill_graph"]
@@ -253,7 +253,7 @@ def test_in_the_simulator_graphs_change_nothing_for_a_large_model_on_a_slow_card
 def test_padding_costs_next_to_nothing(model):
     here, sizes = clock(model), launches.captured_sizes(64)
     for batch in range(1, 65):
-        exact = launches.step_seconds(Work.of(here, phases.decode(batch, CONTEXT)), REPLAY)
+        exact = launches.step_seconds(LaunchWork.of(here, phases.decode(batch, CONTEXT)), REPLAY)
         padded = launches.captured_seconds(here, batch, CONTEXT, sizes)
         assert exact <= padded < 1.001 * exact
 
@@ -362,7 +362,7 @@ def test_the_numbers_of_the_self_check_come_out():
 
 def test_where_it_helps_most_is_where_the_self_check_says():
     right = gain(step(gpu="B200 SXM"))
-    prefill = Work.of(clock(), phases.prefill(2048))
+    prefill = LaunchWork.of(clock(), phases.prefill(2048))
     large = step(256, model="Qwen3-14B", gpu="L40S")
     assert right > 3
     assert gain(prefill) < 1.01

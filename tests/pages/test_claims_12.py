@@ -7,7 +7,7 @@ import pytest
 
 from sim import specs
 from sim.cost import phases
-from sim.cost.formats import Stored
+from sim.cost.formats import StoredModel
 from sim.kv import Paged
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
@@ -40,7 +40,7 @@ def _undrawn(monkeypatch):
 
 
 def stored(weights="bf16", kv="bf16", gpu=GPU, model=MODEL):
-    return Stored(model, gpu, weights, kv)
+    return StoredModel(model, gpu, weights, kv)
 
 
 def values(played):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sim.studies.pressure import Server
+from sim.studies.pressure import Comparison
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui import pressure
@@ -19,7 +19,7 @@ LIMITS = [int(code) for code in pressure.limits()]
 
 
 def pressed(pool=3_072, allowed=512, guess=1.0):
-    return pressure.outcomes(Server(pressure.CLOCK, pool, allowed, guess))
+    return pressure.outcomes(Comparison(pressure.CLOCK, pool, allowed, guess))
 
 
 def speeds(**settings):

@@ -17,8 +17,7 @@ from sim.events import Admitted
 from sim.kv import Paged
 from sim.metrics import Distribution, computed_tokens, reused_tokens, spans, summarize
 from sim.request import Request
-from sim.scheduler import Chunked, Continuous, Dynamic, Static
-from sim.scheduler.batch import Load
+from sim.scheduler import Chunked, Continuous, Dynamic, Load, Static
 from sim.specs import GPUS, MODELS
 from sim.workload import FixedLength, LognormalLength, PoissonArrivals, Workload
 from tests.sim.helpers import PLENTY, SECOND, request

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from sim import scheduler, specs, workload
-from sim.cost.formats import Stored
+from sim.cost.formats import StoredModel
 from sim.engine import Setup
 from sim.specs import GIB
 from ui import charts, language, runs, theme
 from ui import formats as pictures
 
 MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
-FORMATS = [Stored(MODEL, GPU, name) for name in ("fp8", "int8", "int4")]
+FORMATS = [StoredModel(MODEL, GPU, name) for name in ("fp8", "int8", "int4")]
 
 
 @pytest.fixture(params=["zh", "en"], autouse=True)
@@ -33,7 +33,7 @@ def spans(figure, row):
 
 
 def test_a_bar_is_the_memory_of_the_gpu_in_four_parts_without_gaps():
-    one = Stored(MODEL, GPU, "int4")
+    one = StoredModel(MODEL, GPU, "int4")
     figure = pictures.divided({"int4": one}, one)
     parts = sorted(spans(figure, 0).values())
     assert [start for start, _ in parts] == pytest.approx([0, *(end for _, end in parts[:-1])])
@@ -44,13 +44,13 @@ def test_a_bar_is_the_memory_of_the_gpu_in_four_parts_without_gaps():
 
 
 def test_the_chosen_format_and_those_of_its_size_are_bold():
-    rows = {"bf16": Stored(MODEL, GPU), "8 bit": Stored(MODEL, GPU, "fp8")}
-    figure = pictures.divided(rows, Stored(MODEL, GPU, "int8"))
+    rows = {"bf16": StoredModel(MODEL, GPU), "8 bit": StoredModel(MODEL, GPU, "fp8")}
+    figure = pictures.divided(rows, StoredModel(MODEL, GPU, "int8"))
     assert list(figure.layout.yaxis.ticktext) == ["bf16", "<b>8 bit</b>"]
 
 
 def test_weights_that_do_not_fit_go_beyond_the_gpu_and_have_no_pool():
-    large = Stored(specs.MODELS["Qwen3-14B"], GPU)
+    large = StoredModel(specs.MODELS["Qwen3-14B"], GPU)
     figure = pictures.divided({"bf16": large}, large)
     ((_, end),) = spans(figure, 0).values()
     assert end > GPU.memory_bytes / GIB
@@ -78,7 +78,7 @@ def test_a_batch_that_does_not_fit_has_no_mark():
 @pytest.mark.parametrize("large", [False, True])
 def test_every_gain_that_can_be_reached_stays_within_the_axis(large):
     for name in ("RTX 4090", "A100 80G SXM", "H100 SXM"):
-        formats = [Stored(MODEL, specs.GPUS[name], one.weights) for one in FORMATS]
+        formats = [StoredModel(MODEL, specs.GPUS[name], one.weights) for one in FORMATS]
         figure = pictures.decode_gains(formats, 1, 512, 128, large=large)
         low, high = figure.layout.yaxis.range
         for curve in figure.data[:4]:
@@ -99,7 +99,7 @@ def test_servers_are_compared_by_their_own_runs():
     requests = workload.of_lengths([20] * 6, 50)
     servers = {
         name: Setup(requests, scheduler.Chunked(8), one.pool(), one.clock)
-        for name, one in (("before", Stored(MODEL, GPU)), ("after", FORMATS[2]))
+        for name, one in (("before", StoredModel(MODEL, GPU)), ("after", FORMATS[2]))
     }
     bars = pictures.throughputs(servers)
     assert list(bars.data[0].x) == [

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from sim.cost import Eager, Roofline, launches, phases
-from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, Work
+from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from sim.specs import GPUS, MODELS
 from ui import charts, language, player, theme
 from ui import launches as pictures
 
 SMALL = Eager(Roofline(MODELS["Llama-3.2-1B"], GPUS["H100 SXM"]))
-ONE = Work.of(SMALL, phases.decode(1, 512))
-MANY = Work.of(SMALL, phases.decode(1024, 512))
+ONE = LaunchWork.of(SMALL, phases.decode(1, 512))
+MANY = LaunchWork.of(SMALL, phases.decode(1024, 512))
 ALL = (ONE_BY_ONE, REPLAY, AHEAD)
 
 
@@ -123,7 +123,7 @@ BATCHES = (1, 8, 64, 512)
 
 def test_the_two_curves_are_the_two_paces_and_what_does_not_fit_is_shaded(english):
     figure = pictures.along_the_batch(SMALL, BATCHES, 512, 8, 100)
-    works = [Work.of(SMALL, phases.decode(batch, 512)) for batch in BATCHES]
+    works = [LaunchWork.of(SMALL, phases.decode(batch, 512)) for batch in BATCHES]
     for trace, way in zip(figure.data, (ONE_BY_ONE, REPLAY), strict=False):
         expected = [launches.step_seconds(work, way) * 1000 for work in works]
         assert list(trace.y) == pytest.approx(expected)

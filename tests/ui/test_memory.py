@@ -63,7 +63,10 @@ def test_each_conversation_is_a_piece_of_2_gib_but_for_the_seam_and_carries_its_
 
 
 def test_what_goes_beyond_the_pool_is_drawn_as_waiting():
-    groups = {"A": sizes.Group(2, 4_096), "B": sizes.Group(2, 4_096)}  # 8 GiB for 7.45
+    groups = {
+        "A": sizes.RequestGroup(2, 4_096),
+        "B": sizes.RequestGroup(2, 4_096),
+    }  # 8 GiB for 7.45
     by_name = spans(memory.shared_pool(SMALL, groups))
     ((row, start, end),) = by_name["queue"]
     assert row == 2
@@ -71,7 +74,7 @@ def test_what_goes_beyond_the_pool_is_drawn_as_waiting():
 
 
 def test_every_group_begins_where_the_one_before_ended():
-    groups = {"A": sizes.Group(1, 2_048), "B": sizes.Group(1, 4_096)}
+    groups = {"A": sizes.RequestGroup(1, 2_048), "B": sizes.RequestGroup(1, 4_096)}
     stored = spans(memory.shared_pool(SMALL, groups))["stored"]
     (_, first, last), (_, a, a_end), (_, b, b_end) = sorted(stored)
     assert (first, a_end, last) == pytest.approx((a, b, b_end))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.studies.pressure import ANSWERS, Server
+from sim.studies.pressure import ANSWERS, Comparison
 from ui import pressure
 
 POOL = 3_072
-BOLD = Server(pressure.CLOCK, POOL, conservativeness=0.3)
+BOLD = Comparison(pressure.CLOCK, POOL, conservativeness=0.3)
 
 
 @pytest.mark.usefixtures("read")

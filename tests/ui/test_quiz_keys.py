@@ -12,7 +12,7 @@ import pytest
 
 from sim import metrics, specs, workload
 from sim.cost import Eager, Roofline, SimpleClock, launches, parallel, phases
-from sim.cost.formats import Stored
+from sim.cost.formats import StoredModel
 from sim.engine import Record, Setup, Users, simulate, steps
 from sim.events import Preempted
 from sim.kv import Paged, chain, sizes
@@ -193,7 +193,7 @@ def replaced_from():
 
 
 def prefill_in_w4():
-    plain, int4 = (Stored(LLAMA, H100, weights) for weights in ("bf16", "int4"))
+    plain, int4 = (StoredModel(LLAMA, H100, weights) for weights in ("bf16", "int4"))
     return compared(plain.prefill_seconds(4_096), int4.prefill_seconds(4_096))
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sim.clinic import CASES, Change, Server, changed
+from sim.clinic import CASES, Change, Deployment, changed
 from tests.pages.rehearsal import Rehearsal
 from ui import prose, treatment
 
@@ -71,7 +71,7 @@ def test_a_server_without_a_draft_has_no_knob_for_it():
 
 
 def test_flags_are_those_of_the_real_server():
-    server = Server((), max_num_seqs=16)
+    server = Deployment((), max_num_seqs=16)
     for change, words in (
         (Change("max_num_seqs", 64), "--max-num-seqs 16 → 64"),
         (Change("api_servers", 4), "--api-server-count 1 → 4"),

@@ -9,7 +9,7 @@ Source: Dong et al. 2024 (XGrammar), section 3; vLLM issues 10081 and 12122 (wha
 from dataclasses import dataclass
 
 from sim.cost import Roofline
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 
 
 @dataclass(frozen=True)

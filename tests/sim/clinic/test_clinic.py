@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sim import clinic, engine, specs, workload
-from sim.clinic import CASES, THRESHOLDS, Panel, Readings, Server, Slo, Thresholds, cases
-from sim.clinic.server import EAGER, Machine
+from sim.clinic import CASES, THRESHOLDS, Deployment, Panel, Readings, Slo, Thresholds, cases
+from sim.clinic.deployment import EAGER, Machine
 from sim.cost import Eager, Roofline
 from sim.cost.phases import decode
 from ui import runs
@@ -202,14 +202,14 @@ def test_the_time_of_the_cpu_adds_up_over_tokens_and_is_divided_among_servers():
     load = decode(50, 100)
     gap = slow.step_time(load).seconds - quick.step_time(load).seconds
     assert gap == pytest.approx(50 * 1e-4)
-    (setup,) = Server(workload.of_lengths([4]), host_microseconds=80, api_servers=4).setups()
+    (setup,) = Deployment(workload.of_lengths([4]), host_microseconds=80, api_servers=4).setups()
     assert isinstance(setup.clock, Machine)
     assert setup.clock.host_seconds_per_token == pytest.approx(20e-6)
 
 
 @pytest.mark.parametrize("machine", [Machine(ROOFLINE, EAGER), Machine(ROOFLINE, 3, 1e-4)])
 def test_both_ways_through_the_engine_agree_on_such_a_machine(machine):
-    server = Server(workload.of_lengths([5, 40, 9, 30], 50), max_num_seqs=5)
+    server = Deployment(workload.of_lengths([5, 40, 9, 30], 50), max_num_seqs=5)
     (setup,) = server.setups()
     setup = replace(setup, clock=machine)
     fast, slow = engine.simulate(setup), engine.run_by_steps(setup)
@@ -225,7 +225,7 @@ def test_answers_are_cut_prompts_refused_and_prefixes_lost_before_the_engine():
         workload.FixedLength(50),
         prefix,
     ).requests()
-    server = Server(requests, max_tokens=20, longest_prompt=500, variable_first=True)
+    server = Deployment(requests, max_tokens=20, longest_prompt=500, variable_first=True)
     assert server.num_refused == 5
     assert {request.output_tokens for request in server.traffic} == {20}
     assert {request.prefix for request in server.traffic} == {()}
@@ -259,7 +259,7 @@ def test_thresholds_decide_what_is_full_and_what_is_busy():
 
 def test_utilization_is_that_of_a_server_which_only_reads_its_weights():
     """One request that decodes alone: bytes of the weights over the length of a step."""
-    server = Server(workload.of_lengths([400], 8), model="Llama-3.1-8B", gpu="H100 SXM")
+    server = Deployment(workload.of_lengths([400], 8), model="Llama-3.1-8B", gpu="H100 SXM")
     (setup,) = server.setups()
     here = clinic.read([engine.simulate(setup)], Slo(1, 1))
     clock = server.roofline

@@ -3,7 +3,7 @@
 import pytest
 
 from sim.cost import Roofline, phases
-from sim.cost.formats import Stored
+from sim.cost.formats import StoredModel
 from sim.errors import SimError
 from sim.kv.sizes import Division
 from sim.specs import GPUS, IDEAL, MODELS
@@ -12,7 +12,7 @@ MODEL, GPU = MODELS["Llama-3.1-8B"], GPUS["RTX 4090"]
 
 
 def stored(weights="bf16", kv="bf16", model=MODEL, gpu=GPU):
-    return Stored(model, gpu, weights, kv)
+    return StoredModel(model, gpu, weights, kv)
 
 
 def test_as_published_nothing_is_gained():

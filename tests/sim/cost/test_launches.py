@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.cost import Eager, Roofline, launches
-from sim.cost.launches import AHEAD, CPU, GPU, ONE_BY_ONE, REPLAY, Way, Work
+from sim.cost.launches import AHEAD, CPU, GPU, ONE_BY_ONE, REPLAY, LaunchWork, Way
 from sim.cost.phases import decode, prefill
 from sim.specs import GPUS, MODELS
 
@@ -16,7 +16,7 @@ LARGE = Eager(Roofline(MODELS["Qwen3-14B"], GPUS["H100 SXM"]))
 WAYS = (ONE_BY_ONE, REPLAY, AHEAD, Way(ahead=True))
 
 tick = st.integers(0, 40)  # whole numbers, so that sums are exact
-works = st.builds(Work, st.integers(1, 12), st.integers(1, 40), tick, tick, tick)
+works = st.builds(LaunchWork, st.integers(1, 12), st.integers(1, 40), tick, tick, tick)
 
 
 def on(place, spans):
@@ -31,7 +31,7 @@ def times(place, spans):
 
 
 def test_one_by_one_a_short_kernel_waits_for_its_launch():
-    spans = launches.spans(Work(3, 2, 10, 10), ONE_BY_ONE)
+    spans = launches.spans(LaunchWork(3, 2, 10, 10), ONE_BY_ONE)
     assert times(CPU, spans) == [
         (0, 10),
         (10, 20),
@@ -45,7 +45,7 @@ def test_one_by_one_a_short_kernel_waits_for_its_launch():
 
 
 def test_one_by_one_long_kernels_queue_and_launches_are_hidden():
-    spans = launches.spans(Work(3, 10, 2, 2), ONE_BY_ONE)
+    spans = launches.spans(LaunchWork(3, 10, 2, 2), ONE_BY_ONE)
     assert times(GPU, spans) == [
         (2, 12),
         (12, 22),
@@ -54,7 +54,7 @@ def test_one_by_one_long_kernels_queue_and_launches_are_hidden():
 
 
 def test_a_replay_is_one_launch_and_then_kernels_without_a_gap():
-    spans = launches.spans(Work(3, 2, 10, 10), REPLAY)
+    spans = launches.spans(LaunchWork(3, 2, 10, 10), REPLAY)
     assert [(s.kernel, s.start_seconds, s.end_seconds) for s in on(CPU, spans)] == [(0, 0, 10)]
     assert times(GPU, spans) == [
         (10, 12),
@@ -64,7 +64,7 @@ def test_a_replay_is_one_launch_and_then_kernels_without_a_gap():
 
 
 def test_ahead_the_next_step_is_prepared_while_this_one_runs():
-    spans = launches.spans(Work(1, 10, 1, 1, host_seconds=4), AHEAD, num_steps=3)
+    spans = launches.spans(LaunchWork(1, 10, 1, 1, host_seconds=4), AHEAD, num_steps=3)
     prepared = [(s.start_seconds, s.end_seconds) for s in spans if s.kind == "prepare"]
     run = times(GPU, spans)
     assert prepared == [(0, 4), (5, 9), (15, 19)]  # the third waits until the first is done
@@ -119,7 +119,7 @@ def test_the_gpu_is_never_busier_than_always(work, way):
 
 
 def test_a_step_comes_from_the_roofline_in_equal_kernels():
-    work = Work.of(SMALL, decode(4, 512))
+    work = LaunchWork.of(SMALL, decode(4, 512))
     time = SMALL.roofline.step_time(decode(4, 512))
     assert work.num_kernels == 16 * 12
     assert work.gpu_seconds == pytest.approx(time.memory_seconds)
@@ -172,5 +172,5 @@ def test_padding_rows_are_computed_but_read_no_kv_and_are_not_sampled():
 def test_beyond_the_largest_size_a_step_takes_what_it_takes_one_by_one():
     sizes = launches.captured_sizes(64)
     inside, outside = (launches.captured_seconds(SMALL, batch, 512, sizes) for batch in (64, 65))
-    eager = launches.step_seconds(Work.of(SMALL, decode(65, 512)), ONE_BY_ONE)
+    eager = launches.step_seconds(LaunchWork.of(SMALL, decode(65, 512)), ONE_BY_ONE)
     assert outside == eager > 2 * inside

@@ -6,7 +6,7 @@ from sim import specs
 from sim.cost import Roofline
 from sim.cost.parallel import WAYS, Parted, Spread
 from sim.model.constrained.masking import MaskWork
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 
 SMALL, LARGE = specs.MODELS["Llama-3.1-8B"], specs.MODELS["Llama-3.1-70B"]
 GPUS = [specs.GPUS[name] for name in ("H100 SXM", "A100 80G SXM", "RTX 4090")]

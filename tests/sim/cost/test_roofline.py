@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sim.cost import Eager, Roofline, SimpleClock
 from sim.errors import SimError
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from sim.specs import (
     GPUS,
     IDEAL,

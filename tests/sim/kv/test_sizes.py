@@ -95,7 +95,7 @@ def test_so_many_fit_and_not_one_more():
 
 def test_a_mix_by_hand():
     division = sizes.Division(OLD, H100)
-    mix = sizes.Mix(division, (sizes.Group(4, 512), sizes.Group(4, 2_048)))
+    mix = sizes.Mix(division, (sizes.RequestGroup(4, 512), sizes.RequestGroup(4, 2_048)))
     assert mix.active_tokens == 10_240
     assert mix.kv_bytes == 5 * GIB
     assert mix.share_of_pool == 10_240 / division.pool_tokens

@@ -8,8 +8,7 @@ from sim.errors import SimError
 from sim.events import Admitted, Finished, Released
 from sim.kv import Paged
 from sim.metrics import summarize
-from sim.scheduler import Dynamic, Static
-from sim.scheduler.batch import Load
+from sim.scheduler import Dynamic, Load, Static
 from sim.specs import GPUS, IDEAL, MODELS
 from tests.sim.helpers import PLENTY, SECOND, events_of, request, run, scheduled
 

@@ -10,9 +10,9 @@ from sim.cost import SimpleClock
 from sim.engine import run_by_steps, simulate
 from sim.kv import Contiguous, Paged
 from sim.scheduler import Chunked, Continuous, Static
-from sim.studies.ablation import RUNGS, Server, wasted_share
+from sim.studies.ablation import RUNGS, Ladder, wasted_share
 
-SERVER = Server(SimpleClock(8_000, 0.02), num_slots=8_192, max_model_len=1_024)
+SERVER = Ladder(SimpleClock(8_000, 0.02), num_slots=8_192, max_model_len=1_024)
 REQUESTS = workload.Workload(
     40,
     workload.PoissonArrivals(8),

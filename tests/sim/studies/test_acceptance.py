@@ -11,7 +11,7 @@ from sim.engine import Tally
 from sim.errors import SimError
 from sim.model.sampling import GREEDY, Sampling
 from sim.model.speculative import acceptance, rounds
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from sim.studies.acceptance import (
     PUBLISHED,
     UnderLoad,

@@ -8,7 +8,7 @@ from sim.cost import SimpleClock
 from sim.engine import run_by_steps, simulate, steps
 from sim.kv import Paged
 from sim.scheduler import Chunked, Estimating, Reserving
-from sim.studies.pressure import ANSWERS, Server, computed_again, interrupted_seconds
+from sim.studies.pressure import ANSWERS, Comparison, computed_again, interrupted_seconds
 from sim.views.waste import losses
 
 REQUESTS = workload.Workload(
@@ -18,14 +18,14 @@ REQUESTS = workload.Workload(
     workload.UniformLength(20, 120),
     workload.SharedPrefix(32),
 ).requests()
-SERVER = Server(SimpleClock(8_000, 0.02), pool_tokens=768, conservativeness=0.1)
+SERVER = Comparison(SimpleClock(8_000, 0.02), pool_tokens=768, conservativeness=0.1)
 
 
 def test_only_the_answer_to_pressure_differs():
     setups = [SERVER.setup(answer, REQUESTS) for answer in ANSWERS]
     assert [type(setup.policy) for setup in setups] == [Chunked, Estimating, Reserving]
     assert len({(setup.memory, setup.clock) for setup in setups}) == 1
-    paused = Server(SERVER.clock, 768, max_utilization=True).setup("tensorrt", REQUESTS)
+    paused = Comparison(SERVER.clock, 768, max_utilization=True).setup("tensorrt", REQUESTS)
     assert paused.policy == setups[0].policy
 
 
@@ -54,15 +54,15 @@ def test_vllm_promises_nothing_on_either_path():
 
 def test_a_promise_is_what_the_answers_may_still_take():
     (alone,) = workload.of_lengths([9], prompt_tokens=16)  # 25 tokens: 2 blocks of 16
-    run = simulate(Server(SERVER.clock, 64).setup("tensorrt", (alone,)))
+    run = simulate(Comparison(SERVER.clock, 64).setup("tensorrt", (alone,)))
     assert (run.series.kv_usage * 4).tolist() == [1] + [2] * 8
     assert (run.series.kv_promised * 4).tolist() == [1] + [0] * 8
-    allowed = simulate(Server(SERVER.clock, 64, max_new_tokens=40).setup("tensorrt", (alone,)))
+    allowed = simulate(Comparison(SERVER.clock, 64, max_new_tokens=40).setup("tensorrt", (alone,)))
     assert (allowed.series.kv_promised * 4).tolist() == [3] + [2] * 8  # 56 tokens: 4 blocks
 
 
 def test_where_there_is_plenty_all_three_are_the_same():
-    roomy = Server(SERVER.clock, pool_tokens=100_000, max_new_tokens=512)
+    roomy = Comparison(SERVER.clock, pool_tokens=100_000, max_new_tokens=512)
     runs = [simulate(roomy.setup(answer, REQUESTS)) for answer in ANSWERS]
     for run in runs[1:]:
         assert np.array_equal(run.token_seconds, runs[0].token_seconds)

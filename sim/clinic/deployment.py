@@ -15,7 +15,7 @@ from sim.cost import Eager, Roofline, StepTime
 from sim.engine import Setup, Speculation
 from sim.kv import Contiguous, Paged
 from sim.request import Request
-from sim.scheduler.batch import Load
+from sim.scheduler import Load
 from sim.studies import replicas
 
 EAGER = 0  # the largest captured size when nothing is captured
@@ -47,7 +47,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Server:
+class Deployment:
     """Flags, replicas and traffic.  Names as in `vllm serve` where there is such a flag.
 
     `max_tokens` cuts answers, `longest_prompt` refuses prompts; `variable_first` puts what differs
@@ -163,10 +163,10 @@ class Server:
 class Change:
     """One flag, turned to another value."""
 
-    flag: str  # a field of `Server`
+    flag: str  # a field of `Deployment`
     value: Any
 
 
-def changed(server: Server, changes: Iterable[Change]) -> Server:
+def changed(server: Deployment, changes: Iterable[Change]) -> Deployment:
     """The server with these changes, a later one of the same flag winning."""
     return replace(server, **{change.flag: change.value for change in changes})
