@@ -13,7 +13,7 @@ from sim.engine import Setup, Users
 from sim.engine.server import Server
 from sim.kv import Paged
 from sim.studies import sweep
-from ui import curves, lesson, notes, pictures, predict, run_cards, runs, traces
+from ui import curves, lesson, notes, predict, run_cards, run_pictures, runs, traces
 from ui.lesson import Card, tr
 from ui.numbers import count, percent, plain, seconds, significant
 from ui.server_knobs import choose_server, whose_rules, whose_times
@@ -113,7 +113,7 @@ def hook() -> None:
     )
     chapter.say("frontier", hidden_by=guess)
     chapter.draw(
-        pictures.frontier(points, seqs, large=chapter.large),
+        run_pictures.frontier(points, seqs, large=chapter.large),
         "frontier",
         alt=tr(
             "每个批上限一个点：吞吐与平均 ITL", "One point per batch limit: throughput and mean ITL"
@@ -455,12 +455,14 @@ def draw_timeline(setup: Setup) -> None:
         "前几十个请求的排队、预填充、解码与抢占",
         "Queue, prefill, decode and preemption of the first requests",
     )
-    chapter.draw(pictures.timeline(runs.run(setup), large=chapter.large), "timeline", alt)
+    chapter.draw(run_pictures.timeline(runs.run(setup), large=chapter.large), "timeline", alt)
 
 
 def draw_load(setup: Setup, kept: Setup | None = None) -> None:
     alt = tr("运行数、排队数与 KV 使用率随时间的变化", "Running, waiting and KV usage over time")
-    figure = pictures.load(runs.run(setup), runs.run(kept) if kept else None, large=chapter.large)
+    figure = run_pictures.load(
+        runs.run(setup), runs.run(kept) if kept else None, large=chapter.large
+    )
     chapter.draw(figure, "load", alt)
 
 

@@ -14,7 +14,7 @@ from sim.kv import Paged
 from sim.request import Request
 from sim.studies import sweep
 from sim.views import stalls
-from ui import frames, lesson, pictures, predict, runs, stall_notes
+from ui import chunk_pictures, frames, lesson, predict, runs, stall_notes
 from ui.lesson import Card, tr
 from ui.numbers import count, seconds
 
@@ -197,7 +197,7 @@ def budget() -> None:
         ]
     )
     chapter.draw(
-        pictures.smooth_or_soon(points, here, large=chapter.large),
+        chunk_pictures.smooth_or_soon(points, here, large=chapter.large),
         "trade",
         alt=tr(
             "每个预算一个点：其他人最长的停顿与长文的 TTFT",
@@ -205,7 +205,7 @@ def budget() -> None:
         ),
     )
     chapter.draw(
-        pictures.budget_of_a_step(here, decode, prefill, large=chapter.large),
+        chunk_pictures.budget_of_a_step(here, decode, prefill, large=chapter.large),
         "share",
         alt=tr("长文到达后的第一步：预算分给了谁", "The first step after the document came: whose"),
     )
@@ -249,7 +249,7 @@ def load() -> None:
         for changes in (change.long, change.short)
     )
     chapter.draw(
-        pictures.ttft_change(change, (*documents, *chats), large=chapter.large),
+        chunk_pictures.ttft_change(change, (*documents, *chats), large=chapter.large),
         "change",
         alt=tr(
             "横轴是负载，纵轴是开与关的平均 TTFT 之差，长文与聊天各一条",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui import chapters, frame, state
+from ui import chapters, frame, links, state
 from ui import language as languages
 from ui.chapters import Chapter
 from ui.language import tr
@@ -39,7 +39,7 @@ def header(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
                 with st.container(
                     key=f"act-{'here' if each is act else each.code}", width="content"
                 ):
-                    frame.link(here, name, part=each.code)
+                    links.link(here, name, part=each.code)
 
 
 def onward(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
@@ -50,17 +50,17 @@ def onward(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
         st.markdown(text.filled("onward"))
     with st.container(horizontal=True, horizontal_alignment="distribute", key="onward"):
         if at > 0:
-            frame.link(here, "← " + acts[at - 1].name, part=acts[at - 1].code)
+            links.link(here, "← " + acts[at - 1].name, part=acts[at - 1].code)
         elif before:
-            frame.link(before, "← " + before.title(languages.current()))
+            links.link(before, "← " + before.title(languages.current()))
         else:
-            frame.home_link("← " + tr("首页", "Home"))
+            links.home_link("← " + tr("首页", "Home"))
         if at + 1 < len(acts):
-            frame.link(here, acts[at + 1].name + " →", part=acts[at + 1].code)
+            links.link(here, acts[at + 1].name + " →", part=acts[at + 1].code)
         elif after:
-            frame.link(after, after.title(languages.current()) + " →")
+            links.link(after, after.title(languages.current()) + " →")
         else:
-            frame.home_link(tr("回到首页", "Back home") + " →")
+            links.home_link(tr("回到首页", "Back home") + " →")
 
 
 def lecture_bar(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from sim import clinic
 from sim.clinic import Case, Deployment, OverTime, Panel, Slo
 from sim.metrics import Distribution
-from ui import charts, engine_log, language, pictures, prose, runs
+from ui import charts, engine_log, language, prose, runs
 from ui.charts import Series
 from ui.charts.series import y_span
 from ui.language import tr
@@ -169,9 +169,9 @@ def panel(
     axis = tr("时间（秒）", "time (s)") + (tr(" · 灰色：改之前", " · grey: before") if was else "")
     rows: list[tuple[str, str, list[Series]]] = [
         (tr("每个请求的 TTFT", "TTFT of each request"), _target("s", slo.ttft_seconds), [ttft]),
-        (pictures.keyed("ITL", [p50, p99]), _target("ms", slo.itl_seconds), [p50, p99]),
+        (charts.keyed("ITL", [p50, p99]), _target("ms", slo.itl_seconds), [p50, p99]),
         (tr("KV 使用率", "KV usage"), "%", [kv]),
-        (pictures.keyed(tr("请求数", "requests"), [running, waiting]), "", [running, waiting]),
+        (charts.keyed(tr("请求数", "requests"), [running, waiting]), "", [running, waiting]),
     ]
     limits = (slo.ttft_seconds, slo.itl_seconds * 1000, 100, 0)
     panels = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui import frame, turns
+from ui import links, turns
 from ui.chapters import Chapter
 from ui.language import current, tr
 from ui.prose import Prose
@@ -49,5 +49,5 @@ def _draw(row: Row) -> None:
         with name, st.container(gap=None):
             st.markdown(f"**{row.name}**")
             if row.chapter.exists:
-                frame.link(row.chapter, row.chapter.name(current()))
+                links.link(row.chapter, row.chapter.name(current()))
         sentence.markdown(row.sentence)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from sim.cost.formats import StoredModel
 from sim.engine import Setup
 from sim.specs import GIB
-from ui import charts, pictures, runs
+from ui import charts, runs
 from ui.charts import Panel, Series, Span, TimelineRow
 from ui.language import tr
 from ui.numbers import count, seconds, significant
@@ -89,7 +89,7 @@ def decode_gains(
             "批里的请求数；线到 KV 放不下为止",
             "requests in the batch; a line ends where KV is full",
         ),
-        pictures.keyed(tr("解码步快几倍", "times as fast"), shown),
+        charts.keyed(tr("解码步快几倍", "times as fast"), shown),
         log_x=True,
         name_ends=False,
         large=large,
@@ -186,5 +186,5 @@ def _panel(title: str, what: str, servers: Mapping[str, Setup]) -> Panel:
         own = runs.run(setup).series
         hue, dash = look
         found = (own.end_seconds, getattr(own, what), charts.colour(hue), dash)
-        series.append(pictures.thinned(name, *found))
-    return Panel(pictures.keyed(title, series), series, names_in_title=True)
+        series.append(charts.thinned(name, *found))
+    return Panel(charts.keyed(title, series), series, names_in_title=True)

@@ -1,20 +1,18 @@
 """What surrounds every page: chapter list, language, style sheet, lecture view."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-from ui import chapters, player, state
+from ui import chapters, links, player, state
 from ui import language as languages
-from ui.chapters import Chapter
 from ui.language import LANGUAGES, tr
 
 ROOT = Path(__file__).parent.parent
 STYLES = [ROOT / "assets" / name for name in ("style.css", "parts.css")]
 LECTURE_STYLE = ROOT / "assets" / "lecture.css"
 LECTURE_SCRIPT = ROOT / "assets" / "lecture.js"
-HOME = "app"
 NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
 
 
@@ -25,35 +23,16 @@ def begin(name: str, title: Callable[[], str]) -> None:
         page_title=f"{title()} · {tr(NAME_ZH, NAME_EN)}",
         page_icon=str(ROOT / "assets" / "icon.png"),
         layout="wide",
-        initial_sidebar_state="collapsed" if is_lecture() else "auto",
+        initial_sidebar_state="collapsed" if links.is_lecture() else "auto",
     )
-    styles = [*STYLES, LECTURE_STYLE] if is_lecture() else STYLES
+    styles = [*STYLES, LECTURE_STYLE] if links.is_lecture() else STYLES
     st.html("<style>" + "\n".join(map(_text_of, styles)) + "</style>")
     _say_language()
-    if is_lecture():
+    if links.is_lecture():
         _lecture_script()
     else:
         with st.sidebar:
             _sidebar(name)
-
-
-def is_lecture() -> bool:
-    return state.parameter("view") == "lecture"
-
-
-def link(chapter: Chapter, label: str, **changes: str | None) -> None:
-    """A link to a chapter in the state in which this reader left it, but for the changes."""
-    st.page_link(chapter.page, label=label, query_params=state.query_of(chapter.stem, **changes))
-
-
-def fresh_link(chapter: Chapter, label: str, part: str, values: Mapping[str, object]) -> None:
-    """A link into one stated state of a chapter, whatever the reader left there."""
-    query = state.ambient() | {"part": part} | {key: str(value) for key, value in values.items()}
-    st.page_link(chapter.page, label=label, query_params=query)
-
-
-def home_link(label: str) -> None:
-    st.page_link("app.py", label=label, query_params=state.query_of(HOME))
 
 
 def lecture_bar(title: str, back: str | None, onward: str | None, first: str) -> None:
@@ -93,12 +72,12 @@ def _sidebar(here: str) -> None:
     language = languages.current()
     _language_switch(language)
     with st.container(key="chapter-list", gap=None):
-        home_link(tr("首页", "Home"))
+        links.home_link(tr("首页", "Home"))
         for group, members in chapters.listed():
             st.caption(group.zh if language == "zh" else group.en)
             for chapter in members:
-                link(chapter, f"{chapter.number}  {chapter.title(language)}")
-    if here != HOME:
+                links.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+    if here != links.HOME:
         with st.container(key="lecture-link"):
             st.page_link(
                 chapters.Chapter(here).page,

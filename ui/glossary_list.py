@@ -5,7 +5,7 @@ from functools import cache
 
 import streamlit as st
 
-from ui import chapters, frame, glossary, turns
+from ui import chapters, glossary, links, turns
 from ui.glossary import Term
 from ui.language import current, tr
 
@@ -55,7 +55,7 @@ def by_chapter(terms: Sequence[Term]) -> dict[str, list[Term]]:
 def _group(stem: str, terms: Sequence[Term]) -> None:
     chapter = chapters.Chapter(stem)
     with st.container(key=f"glossary-group-{stem}", gap="xsmall"):
-        frame.link(chapter, chapter.name(current()))
+        links.link(chapter, chapter.name(current()))
         st.markdown("\n\n".join(map(_entry, terms)))
 
 

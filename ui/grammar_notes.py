@@ -8,8 +8,8 @@ from sim.errors import SimError
 from sim.model.constrained.index import Piece
 from ui import notes, tiny_model
 from ui.language import tr
+from ui.notes import quoted
 from ui.numbers import count, percent
-from ui.speculation_notes import quoted
 
 
 def drawn(piece: Piece, dead: int, vocab: int) -> str:

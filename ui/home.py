@@ -4,13 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import chapters, frame, glossary, progress, progress_view, prose, state
+from ui import chapters, frame, glossary, links, progress, progress_view, prose, state
 from ui import language as languages
 from ui.language import tr
 
 
 def show(script: str) -> None:
-    frame.begin(frame.HOME, lambda: _text(script).title)
+    frame.begin(links.HOME, lambda: _text(script).title)
     text = _text(script)
     with st.container(key="home"):
         st.title(text.title, anchor=False)
@@ -18,7 +18,7 @@ def show(script: str) -> None:
         with st.container(key="start"):
             first = chapters.in_order()[0]
             title = first.title(languages.current())
-            frame.link(first, text.filled("start", chapter=title))
+            links.link(first, text.filled("start", chapter=title))
         chapter_map, promises = st.columns([0.52, 0.48], gap="large")
         with chapter_map:
             _map()
@@ -55,6 +55,6 @@ def _map() -> None:
             st.caption(group.zh if language == "zh" else group.en)
             for chapter in members:
                 with st.container(gap=None):
-                    frame.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+                    links.link(chapter, f"{chapter.number}  {chapter.title(language)}")
                     _done(chapter)
                     st.markdown(chapter.teaser(language))

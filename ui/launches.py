@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from sim.cost import Eager, launches, phases
 from sim.cost.launches import CPU, GPU, ONE_BY_ONE, REPLAY, LaunchWork, Way
-from ui import charts, launch_notes, pictures, theme
+from ui import charts, launch_notes, theme
 from ui.charts import Series, TimelineRow
 from ui.language import tr
 from ui.numbers import seconds
@@ -205,7 +205,7 @@ def along_the_batch(
     figure = charts.lines(
         series,
         tr("批里的请求数", "requests in the batch"),
-        pictures.keyed(tr("ITL（毫秒）", "ITL (ms)"), series),
+        charts.keyed(tr("ITL（毫秒）", "ITL (ms)"), series),
         log_x=True,
         log_y=True,
         y_range=(0.7 * min(graph), 1.5 * max(eager)),
@@ -337,7 +337,7 @@ def captured(
     figure = charts.lines(
         series,
         tr("批里的请求数；竖线是录下的大小", "requests in the batch; ticks are captured sizes"),
-        pictures.keyed(tr("ITL（毫秒）", "ITL (ms)"), series),
+        charts.keyed(tr("ITL（毫秒）", "ITL (ms)"), series),
         y_range=(0, 1.25 * max(eager)),
         name_ends=False,
         large=large,

@@ -22,7 +22,6 @@ the figure, its controls and the note of the step are there, large, on one scree
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -35,6 +34,7 @@ from sim.engine import Setup
 from sim.errors import SimError
 from ui import (
     acts,
+    cards,
     chapters,
     charts,
     compare,
@@ -42,6 +42,7 @@ from ui import (
     explain,
     frame,
     glossary,
+    links,
     live,
     player,
     predict,
@@ -54,6 +55,7 @@ from ui import (
 )
 from ui import language as languages
 from ui.acts import Act
+from ui.cards import Card
 from ui.explain import Mark
 from ui.language import tr
 from ui.numbers import in_words
@@ -61,15 +63,6 @@ from ui.places import Places
 from ui.state import Parse
 
 __all__ = ["Card", "Chapter", "open", "tr"]
-
-
-@dataclass(frozen=True)
-class Card:
-    """One number of a result, with its unit in the text; `note` is a second, smaller line."""
-
-    label: str
-    value: str
-    note: str = ""
 
 
 Method = TypeVar("Method", bound=Callable[..., None])
@@ -99,7 +92,7 @@ class Chapter:
         self.script = script
         self.here = chapters.Chapter(script.stem)
         self.text = self.here.text(languages.current())
-        self.large = frame.is_lecture()
+        self.large = links.is_lecture()
         self.acts: list[Act] = []
         self.rehearses = False
         self._answers: dict[str, Any] = {}  # what the reader has chosen, given and guessed
@@ -207,7 +200,7 @@ class Chapter:
             for what, stem in ways.items():
                 chapter = chapters.Chapter(stem)
                 if chapter.exists:
-                    frame.link(chapter, f"{what} → {chapter.name(languages.current())}")
+                    links.link(chapter, f"{what} → {chapter.name(languages.current())}")
 
     @_stands_still
     def flags(self, section: str = "flags", **numbers: object) -> None:
@@ -381,7 +374,7 @@ class Chapter:
                 text = self.text.section(section)
                 with st.container(key=f"preset-{section}", gap=None):
                     code = self._current_act().code
-                    frame.fresh_link(self.here, text.heading, code, {**values, **beside})
+                    links.fresh_link(self.here, text.heading, code, {**values, **beside})
                     if not self.large:
                         blanks = {name: in_words(values[name]) for name in text.blanks}
                         st.markdown(self.text.filled(section, **blanks))
@@ -427,9 +420,9 @@ class Chapter:
         start, read = self._drawn[control]
         return lambda value: state.set_value(control, read(str(value)), start)
 
-    def cards(self, cards: Sequence[Card]) -> None:
+    def cards(self, given: Sequence[Card]) -> None:
         """The numbers of a result, in one row."""
-        self._lead(lambda: _draw_cards(cards))
+        self._lead(lambda: cards.draw(given))
 
     def predict(
         self, key: str, question: str, kind: predict.Kind, outcome: str
@@ -617,14 +610,6 @@ class Chapter:
                     on_click=state.keep,
                     args=(self._figure_key(), (shown + 1, num_figures)),
                 )
-
-
-def _draw_cards(cards: Sequence[Card]) -> None:
-    with st.container(horizontal=True, gap="small", key="cards"):
-        for card in cards:
-            st.metric(
-                card.label, card.value, card.note or None, delta_color="off", delta_arrow="off"
-            )
 
 
 def open(script: str) -> Chapter:

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 
 from sim.model import measured
 from sim.model.measured import Pace, Product, Results
-from ui import charts, pictures, tiny_model
+from ui import charts, tiny_model
 from ui.charts import Series
 from ui.language import tr
 from ui.numbers import count
@@ -102,7 +102,7 @@ def own_roofline(results: Results, large: bool = False) -> go.Figure:
     figure = charts.lines(
         lines,
         tr("每字节运算次数（FLOP/字节）", "FLOP per byte"),
-        pictures.keyed("GFLOP/s", lines),
+        charts.keyed("GFLOP/s", lines),
         log_x=True,
         log_y=True,
         name_ends=False,

@@ -14,7 +14,7 @@ from sim.engine import Run, Step
 from sim.kv.sizes import Division, RequestGroup, request_bytes
 from sim.specs import GIB, Model
 from sim.views.growth import Growth
-from ui import charts, memory_notes, notes, pictures, theme
+from ui import charts, memory_notes, notes, theme
 from ui.charts import Panel, Series, TimelineRow
 from ui.language import tr
 from ui.numbers import memory
@@ -221,7 +221,7 @@ def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figur
     figure = charts.lines(
         [one],
         tr("时间（秒）", "time (s)"),
-        pictures.keyed("MiB", [one]),
+        charts.keyed("MiB", [one]),
         large=large,
         height=165,
     )
@@ -307,14 +307,14 @@ def two_gauges(run: Run, division: Division, large: bool = False) -> go.Figure:
     smi = Series(
         "nvidia-smi", [0.0, float(times[-1])], [division.occupied_bytes / GIB] * 2, "weights"
     )
-    kv = pictures.thinned(tr("在用的 KV", "KV in use"), times, held, "stored", "dash")
-    running = pictures.thinned(tr("运行", "running"), times, series.num_running, "decode")
-    waiting = pictures.thinned(tr("排队", "waiting"), times, series.num_waiting, "queue", "dash")
+    kv = charts.thinned(tr("在用的 KV", "KV in use"), times, held, "stored", "dash")
+    running = charts.thinned(tr("运行", "running"), times, series.num_running, "decode")
+    waiting = charts.thinned(tr("排队", "waiting"), times, series.num_waiting, "queue", "dash")
     top = division.gpu.memory_bytes / GIB
     panels = [
-        Panel(pictures.keyed("GiB", [smi, kv]), [smi, kv], top=top, names_in_title=True),
+        Panel(charts.keyed("GiB", [smi, kv]), [smi, kv], top=top, names_in_title=True),
         Panel(
-            pictures.keyed(tr("请求数", "requests"), [running, waiting]),
+            charts.keyed(tr("请求数", "requests"), [running, waiting]),
             [running, waiting],
             names_in_title=True,
         ),

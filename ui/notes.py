@@ -12,6 +12,7 @@ from ui.language import tr
 from ui.theme import request_letter
 
 MARKDOWN = re.compile(r"[\\`*_{}\[\]()#~$:<>&|]")
+FIRST_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 MAX_NAMES = 6  # a longer list is cut, with the rest as a number
 
 
@@ -30,6 +31,11 @@ def as_typed(text: str) -> str:
     """Text of the reader's own, with nothing in it that Markdown would act on or nobody can see."""
     visible = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
     return MARKDOWN.sub(r"\\\g<0>", visible)
+
+
+def quoted(token: str) -> str:
+    """A reader's own text, isolated: a right-to-left one does not turn the sentence around."""
+    return f"“{FIRST_ISOLATE}{token}{POP_ISOLATE}”"
 
 
 def trace_format(name: str) -> str:

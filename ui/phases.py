@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from sim.cost import Breakdown, Part, Roofline, phases
 from sim.engine import Step
 from sim.specs import Model
-from ui import charts, notes, pictures, theme
+from ui import charts, notes, theme
 from ui.charts import Series, Span, TimelineRow
 from ui.language import tr
 from ui.numbers import count, memory, seconds, significant
@@ -156,7 +156,7 @@ def roofline(
     figure = charts.lines(
         roofs,
         tr("每字节运算次数（FLOP/字节）", "FLOP per byte"),
-        pictures.keyed("TFLOP/s", roofs),
+        charts.keyed("TFLOP/s", roofs),
         log_x=True,
         log_y=True,
         name_ends=False,
@@ -266,7 +266,7 @@ def along_the_batch(
     figure = charts.lines(
         [moving, computing],
         tr("批里的请求数", "requests in the batch"),
-        pictures.keyed(tr("一个解码步（毫秒）", "a decode step (ms)"), [moving, computing]),
+        charts.keyed(tr("一个解码步（毫秒）", "a decode step (ms)"), [moving, computing]),
         log_x=True,
         log_y=True,
         name_ends=False,

@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui import chapters, frame
+from ui import chapters, links
 from ui import language as languages
 from ui.language import tr
 
@@ -85,7 +85,7 @@ def _group(name: str, number: int) -> DeltaGenerator:
             st.markdown(f"**{name}**")
         elif chapters.Chapter(name).exists:
             chapter = chapters.Chapter(name)
-            frame.link(chapter, chapter.name(languages.current()))
+            links.link(chapter, chapter.name(languages.current()))
         else:
             st.markdown(f"**{chapters.Chapter(name).name(languages.current())}**")
         return st.container(horizontal=True, gap="medium", key=f"group-{number}-controls")

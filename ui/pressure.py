@@ -15,10 +15,10 @@ from sim.kv import sizes
 from sim.metrics import Summary
 from sim.studies.pressure import ANSWERS, Comparison, computed_again, interrupted_seconds
 from sim.workload import LognormalLength, PoissonArrivals, Workload
-from ui import charts, pictures, runs
+from ui import charts, runs
+from ui.cards import Card
 from ui.charts import Panel
 from ui.language import tr
-from ui.lesson import Card
 from ui.numbers import count, seconds, significant
 
 CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"])
@@ -116,8 +116,8 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
         moments, usage = series.end_seconds, series.kv_usage * pool
         promised = np.minimum(usage + series.kv_promised * pool, pool)
         areas = [
-            pictures.thinned(kept, moments, promised, "later"),
-            pictures.thinned(held, moments, usage, "stored"),
+            charts.thinned(kept, moments, promised, "later"),
+            charts.thinned(held, moments, usage, "stored"),
         ]
         panels.append(
             Panel(

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from ui import answers, charts, frame, progress, quiz_curves, turns
+from ui import answers, charts, links, progress, quiz_curves, turns
 from ui.answers import Sheet
 from ui.language import current, tr
 from ui.quiz_bank import LARGEST_NUMBER, Item, load, plain
@@ -172,7 +172,7 @@ def _ask_curve(sheet: Sheet, item: Item) -> None:
     letters = {index: chr(ord("A") + place) for place, index in enumerate(order)}
     curves = {letters[index]: item.options[index].curve for index in order}
     words = {index: f"{letters[index]}  {item.options[index].text.here()}" for index in order}
-    is_lecture = frame.is_lecture()
+    is_lecture = links.is_lecture()
     figure, options = st.columns([3, 2]) if is_lecture else (st.container(), st.container())
     with figure:
         charts.show(

@@ -18,7 +18,7 @@ from sim.model.fidelity import Fidelity
 from sim.model.quantization import GRIDS, Granularity, Rounded
 from sim.model.sampling import GREEDY
 from sim.model.transformer import Array, Weights
-from ui import charts, pictures, quantization_notes, theme, tiny_model
+from ui import charts, quantization_notes, theme, tiny_model
 from ui.charts import Series
 from ui.language import tr
 from ui.numbers import percent, significant
@@ -252,7 +252,7 @@ def histogram(grid: str, granularity: str, outlier: int, large: bool = False) ->
     figure = charts.lines(
         shown,
         tr("权重", "weight"),
-        pictures.keyed(tr("占全部权重的 %", "% of all weights"), shown),
+        charts.keyed(tr("占全部权重的 %", "% of all weights"), shown),
         name_ends=False,
         large=large,
         height=205,

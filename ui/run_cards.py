@@ -5,8 +5,8 @@ from collections.abc import Callable
 from sim.engine import Setup
 from sim.metrics import Summary
 from ui import compare, runs
+from ui.cards import Card
 from ui.language import tr
-from ui.lesson import Card
 from ui.numbers import count, percent, seconds, significant
 
 

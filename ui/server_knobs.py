@@ -9,8 +9,8 @@ from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Clock, Eager, Roofl
 from sim.engine import Speculation
 from sim.engine.server import Server, policy_named
 from sim.kv import Paged
+from ui.chooser import Chooser
 from ui.language import tr
-from ui.lesson import Chapter
 
 LIMITS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # of requests in a batch
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192, 16_384)  # tokens
@@ -35,7 +35,7 @@ MACHINE, FORMATS, MANY_GPUS = "02_prefill_decode", "12_quantization", "13_system
 DRAFTS, GRAPHS = "10_spec_decode", "11_cuda_graph"
 
 
-def choose_server(chapter: Chapter) -> Server:
+def choose_server(chapter: Chooser) -> Server:
     """Every knob of the server.
 
     Raises:
@@ -75,7 +75,7 @@ def choose_server(chapter: Chapter) -> Server:
     return Server(policy, pool, choose_launches(chapter, machine), speculation, share)
 
 
-def choose_policy(chapter: Chapter) -> tuple[str, int, int | None]:
+def choose_policy(chapter: Chooser) -> tuple[str, int, int | None]:
     """Who goes next (vLLM V1, or others for comparison), the batch limit, and the token budget of
     a step, if prompts are cut to fit one: as `sim.engine.server.policy_named` takes them."""
     label = tr("批的上限", "Batch limit")
@@ -94,7 +94,7 @@ def choose_policy(chapter: Chapter) -> tuple[str, int, int | None]:
     return name, seqs, int(chapter.pick("budget", label, BUDGETS, start=2048, group=CHUNKS))
 
 
-def choose_speculation(chapter: Chapter) -> Speculation | None:
+def choose_speculation(chapter: Chooser) -> Speculation | None:
     """A draft model, by what it proposes, how often it is right and what it costs."""
     label = tr("投机解码", "Speculative decoding")
     if not chapter.toggle("spec", label, group=DRAFTS):
@@ -108,7 +108,7 @@ def choose_speculation(chapter: Chapter) -> Speculation | None:
     return Speculation(int(most), share, cost)
 
 
-def choose_speeds(chapter: Chapter) -> SimpleClock:
+def choose_speeds(chapter: Chooser) -> SimpleClock:
     """A machine by two numbers."""
     label = tr("预填充 token/s", "Prefill tokens/s")
     prefill = chapter.pick("prefill", label, PREFILLS, start=10_000, group=MACHINE)
@@ -117,7 +117,7 @@ def choose_speeds(chapter: Chapter) -> SimpleClock:
     return SimpleClock.of_milliseconds(prefill, decode)
 
 
-def choose_efficiency(chapter: Chapter) -> specs.Efficiency | None:
+def choose_efficiency(chapter: Chooser) -> specs.Efficiency | None:
     """What share of the data sheet kernels reach; None for what the GPU's row says."""
     names = {"own": tr("按这块 GPU", "this GPU's"), "set": tr("自己设", "your own")}
     label = tr("效率", "Efficiencies")
@@ -132,7 +132,7 @@ def choose_efficiency(chapter: Chapter) -> specs.Efficiency | None:
     return specs.Efficiency(bandwidth, flops, fixed)
 
 
-def choose_blocks(chapter: Chapter) -> tuple[int, bool]:
+def choose_blocks(chapter: Chooser) -> tuple[int, bool]:
     """Block size, and whether prefixes are cached."""
     label, unit = tr("块大小", "Block size"), tr("token", "tokens")
     size = chapter.pick("block", label, BLOCK_SIZES, start=16, unit=unit, group=BLOCKS)
@@ -140,7 +140,7 @@ def choose_blocks(chapter: Chapter) -> tuple[int, bool]:
     return int(size), chapter.toggle("caching", label, start=True, group=PREFIXES)
 
 
-def choose_formats(chapter: Chapter) -> tuple[str, str]:
+def choose_formats(chapter: Chooser) -> tuple[str, str]:
     """In what the weights are stored, and in what K and V."""
     label = tr("权重", "Weights")
     formats = tuple(specs.WEIGHT_FORMATS)
@@ -148,7 +148,7 @@ def choose_formats(chapter: Chapter) -> tuple[str, str]:
     return weights, chapter.choose("kv", "KV", KV_FORMATS, start="bf16", group=FORMATS)
 
 
-def choose_launches(chapter: Chapter, machine: Roofline) -> Clock:
+def choose_launches(chapter: Chooser, machine: Roofline) -> Clock:
     """A step as one graph, or launched kernel by kernel."""
     if chapter.toggle("graphs", tr("CUDA Graph", "CUDA graphs"), start=True, group=GRAPHS):
         return machine

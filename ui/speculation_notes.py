@@ -6,9 +6,8 @@ so that a right-to-left one does not turn the sentence around.
 
 from ui import notes
 from ui.language import tr
+from ui.notes import quoted
 from ui.numbers import count, significant
-
-FIRST_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
 
 def named(place: int, token: str) -> str:
@@ -18,10 +17,6 @@ def named(place: int, token: str) -> str:
 
 def letter(place: int) -> str:
     return chr(ord("A") + place)
-
-
-def quoted(token: str) -> str:
-    return f"“{FIRST_ISOLATE}{token}{POP_ISOLATE}”"
 
 
 def share(value: float) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import frame, turns
+from ui import links, turns
 from ui.chapters import Chapter
 from ui.language import current, tr
 
@@ -43,7 +43,7 @@ def _draw(stem: str, text: str) -> None:
     with st.container(key=f"summary-{chapter.number:02}"):
         short, long = st.columns([0.3, 0.7], gap="medium")
         with short, st.container(gap=None):
-            frame.link(chapter, chapter.name(current()))
+            links.link(chapter, chapter.name(current()))
             st.markdown(number)
         long.markdown(f"**{question}**\n\n{keep}\n\n{formula}")
 

@@ -5,8 +5,8 @@ Each function draws controls on a chapter and gives what they stand at.
 
 from sim.engine import Users
 from sim.workload import SharedPrefix
+from ui.chooser import Chooser
 from ui.language import tr
-from ui.lesson import Chapter
 from ui.traffic import Traffic
 
 RATES = (0.5, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 30, 40)  # requests per second
@@ -20,7 +20,7 @@ PREFIXES = (0, 100, 200, 500, 1000, 2000, 4000)
 PREFIX_GROUPS = (1, 2, 4, 8, 16, 64)
 
 
-def choose_users(chapter: Chapter) -> Users | None:
+def choose_users(chapter: Chooser) -> Users | None:
     """An open loop (None), or a closed one: so many people who think in between."""
     group = _group()
     loops = {"open": tr("开环", "open"), "closed": tr("闭环", "closed")}
@@ -33,14 +33,14 @@ def choose_users(chapter: Chapter) -> Users | None:
     return Users(int(users), thinks)
 
 
-def choose_rate(chapter: Chapter) -> float:
+def choose_rate(chapter: Chooser) -> float:
     """Requests per second."""
     label = tr("每秒到达", "Arrivals per s")
     rate: float = chapter.pick("rate", label, RATES, start=8, group=_group())
     return rate
 
 
-def choose_traffic(chapter: Chapter, all_at_once: bool = True) -> Traffic:
+def choose_traffic(chapter: Chooser, all_at_once: bool = True) -> Traffic:
     """All but the rate; without `all_at_once` every pattern of arrivals on offer has a rate."""
     group = _group()
     label = tr("提示词均长", "Prompt tokens")
@@ -68,7 +68,7 @@ def choose_traffic(chapter: Chapter, all_at_once: bool = True) -> Traffic:
     )
 
 
-def _choose_arrivals(chapter: Chapter, all_at_once: bool) -> tuple[str, float]:
+def _choose_arrivals(chapter: Chooser, all_at_once: bool) -> tuple[str, float]:
     """The pattern, and how uneven its gaps are."""
     names = {
         "poisson": tr("泊松", "Poisson"),
@@ -84,7 +84,7 @@ def _choose_arrivals(chapter: Chapter, all_at_once: bool) -> tuple[str, float]:
     return arrival, chapter.pick("cv", label, VARIATIONS, start=4, group=_group())
 
 
-def choose_prefix(chapter: Chapter) -> SharedPrefix | None:
+def choose_prefix(chapter: Chooser) -> SharedPrefix | None:
     """What prompts begin with in common, if anything."""
     group = "08_prefix_cache"
     label = tr("共享前缀", "Shared prefix")

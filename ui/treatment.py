@@ -11,8 +11,8 @@ from typing import Any
 from sim.clinic import Case, Change, Deployment
 from sim.clinic.deployment import ALL_SIZES, EAGER
 from sim.studies import replicas
+from ui.chooser import Chooser
 from ui.language import tr
-from ui.lesson import Chapter
 from ui.numbers import count
 
 NOTHING = "none"  # of a list: no change
@@ -31,7 +31,7 @@ FLAGS = {  # where the field of `Deployment` is not the flag's name
 # -- out of a list ----------------------------------------------------------------------------
 
 
-def choose_change(chapter: Chapter, key: str, label: str, case: Case, server: Deployment) -> str:
+def choose_change(chapter: Chooser, key: str, label: str, case: Case, server: Deployment) -> str:
     """A list of what a case offers, beginning with nothing; gives a code for `chosen`."""
     words = {code: change_words(change, server) for code, change in _offers(case).items()}
     options = {NOTHING: tr("什么都不改", "change nothing"), **words}
@@ -96,7 +96,7 @@ KNOBS = (
 KEYS = tuple(knob.key for knob in KNOBS)
 
 
-def turn_knobs(chapter: Chapter, server: Deployment) -> tuple[Change, ...]:
+def turn_knobs(chapter: Chooser, server: Deployment) -> tuple[Change, ...]:
     """All knobs that this server has; gives those that stand elsewhere than the server has them."""
     chapter.front(*BESIDE_FIGURE)
     there = [knob for knob in KNOBS if getattr(server, knob.flag) != knob.absent]
@@ -108,7 +108,7 @@ def turn_knobs(chapter: Chapter, server: Deployment) -> tuple[Change, ...]:
     )
 
 
-def _stand(chapter: Chapter, knob: Knob, server: Deployment) -> Any:
+def _stand(chapter: Chooser, knob: Knob, server: Deployment) -> Any:
     """Where the reader has put a knob."""
     here = getattr(server, knob.flag)
     places = {AS_IT_IS if value == here else _code(value): value for value in knob.values}

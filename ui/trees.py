@@ -11,7 +11,7 @@ from sim.events import NodeEvicted, NodeInserted, NodeSplit
 from sim.kv.radix import RadixTree
 from sim.studies.tree_server import NodeState, Served, TreeStep
 from sim.workload.prompts import Prompt, Tokens
-from ui import charts, pictures, theme, tree_notes
+from ui import charts, theme, tree_notes
 from ui.charts import Dash, Series
 from ui.language import tr
 from ui.numbers import in_percent
@@ -199,7 +199,7 @@ def found_by_order(
     figure = charts.lines(
         series,
         tr("KV 槽", "KV slots"),
-        pictures.keyed(tr("命中的 token", "tokens found"), series),
+        charts.keyed(tr("命中的 token", "tokens found"), series),
         large=large,
         y_range=(0, AIR * max(max(one.y) for one in series)),
         name_ends=False,
@@ -219,7 +219,7 @@ def found_by_length(
     return charts.lines(
         series,
         tr("开头相同的 token", "tokens that begin alike"),
-        pictures.keyed(tr("命中的 token", "tokens found"), series),
+        charts.keyed(tr("命中的 token", "tokens found"), series),
         large=large,
         name_ends=False,
         height=230,
@@ -240,7 +240,7 @@ def hits_by_room(
     return charts.lines(
         series,
         tr("KV 槽", "KV slots"),
-        pictures.keyed(tr("命中率（%）", "hit rate (%)"), series),
+        charts.keyed(tr("命中率（%）", "hit rate (%)"), series),
         large=large,
         name_ends=False,
         y_range=(-2, 100),

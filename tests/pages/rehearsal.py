@@ -31,6 +31,7 @@ from ui import (
     predict,
     proof,
     prose,
+    run_pictures,
     runs,
     serve_command,
     server_knobs,
@@ -287,7 +288,8 @@ TINY = Setup(workload.of_lengths((2,)), scheduler.Static(1), Paged(64), SimpleCl
 
 DRAWING = {
     frames: ["slot_frames", "request_timeline", "step_timeline"],
-    pictures: ["shared_step", "slot_shares", "timeline", "load"],
+    pictures: ["shared_step", "slot_shares"],
+    run_pictures: ["timeline", "load"],
     curves: ["load_curve", "goodput_curve", "two_loops"],
 }
 RUNS = ("run", "summary", "goodput", "steps", "step", "grid", "by_prompt")  # all that is kept

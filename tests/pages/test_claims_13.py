@@ -1,5 +1,6 @@
 """Chapter 13 says nothing that its own runs, masks and formulas do not show."""
 
+import inspect
 import json
 import re
 from itertools import product
@@ -9,11 +10,11 @@ import pytest
 from sim import specs
 from sim.cost import Roofline
 from sim.cost.parallel import Parted
-from sim.model.constrained import automaton
+from sim.model.constrained import automaton, json_schema, pattern
 from sim.studies.ablation import RUNGS
 from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
-from ui import grammar, systems, tiny_model
+from ui import grammar, grammar_notes, systems, tiny_model
 from ui.numbers import significant
 from ui.painters.grammar import Grammar
 
@@ -200,12 +201,9 @@ def test_what_cannot_be_read_is_said_and_the_first_format_stays(text, code):
 
 
 def test_every_fault_of_a_format_has_words_in_both_languages():
-    source = "".join(
-        (ROOT / "sim" / f"{name}.py").read_text("utf-8")
-        for name in ("pattern", "automaton", "json_schema")
-    )
+    source = "".join(map(inspect.getsource, (pattern, automaton, json_schema)))
     codes = set(re.findall(r'"((?:pattern|automaton|schema)_\w+)"', source))
-    told = (ROOT / "ui" / "grammar_notes.py").read_text("utf-8")
+    told = inspect.getsource(grammar_notes)
     assert len(codes) > 15
     assert [code for code in codes if f'"{code}"' not in told] == []
 

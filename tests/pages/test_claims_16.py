@@ -1,14 +1,15 @@
 """What the two sheets say is what the chapters say, and what the runs give."""
 
+import inspect
 import re
 
 import pytest
 
 from sim import scheduler
 from sim.clinic import CASES
-from tests.chapters import LANGUAGES, ROOT
+from tests.chapters import LANGUAGES
 from tests.pages.rehearsal import open_page
-from ui import chapters, runs
+from ui import chapters, clinic, runs
 
 CODE = re.compile(r"`([^`]+)`")
 ANSWERS = {  # to the three questions, as the table words them
@@ -154,7 +155,7 @@ def test_the_diagnosis_has_a_row_for_each_case_and_answers_the_questions_as_its_
 @both_languages
 def test_every_flag_and_metric_of_the_sheets_has_been_met_in_a_chapter(language):
     text = open_page("16_summary", language).play("sheets").text
-    met = (ROOT / "ui" / "clinic.py").read_text(encoding="utf-8")
+    met = inspect.getsource(clinic)
     for one in chapters.in_order()[:-1]:
         met += one.script.with_suffix(f".{language}.md").read_text(encoding="utf-8")
     tables = text["diagnosis"] + text["metrics"] + text["flags"]

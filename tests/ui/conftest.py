@@ -1,10 +1,11 @@
 """What several tests of the reader's side use."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from ui import language
+from ui import charts, language
 
 
 @pytest.fixture
@@ -16,3 +17,17 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     choose("en")
     return choose
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The rows of the timeline that a picture draws."""
+    drawn = []
+    draw = charts.request_timeline
+
+    def noting(given, *more, **rest):
+        drawn.extend(given)
+        return draw(given, *more, **rest)
+
+    monkeypatch.setattr(charts, "request_timeline", noting)
+    return drawn

@@ -10,7 +10,7 @@ from ui import glossary
 HAN = r"[\u3400-\u4dbf\u4e00-\u9fff]"
 TEXTS = sorted(
     path
-    for pattern in ("*.md", "pages/*.md", "pages/*.py", "ui/*.py", "assets/quiz/*.json")
+    for pattern in ("*.md", "pages/*.md", "pages/*.py", "ui/**/*.py", "assets/quiz/*.json")
     for path in ROOT.glob(pattern)
 )
 TERMS = list(glossary.terms().values())

@@ -14,7 +14,7 @@ from tests.ui.visits import (
     press,
     text_of,
 )
-from ui import pictures
+from ui import run_pictures
 
 ACTS = ["hook", "compare", "shapes", "sandbox", "dynamic", "check"]
 
@@ -89,7 +89,7 @@ def test_the_first_figure_follows_a_slider_while_it_is_dragged_and_nothing_else_
 def test_cards_follow_a_slider_too_and_what_stands_still_is_not_even_computed(monkeypatch):
     app = opened(SIMULATOR, part="explore", lang="en")
     cards = [card.value for card in app.metric]
-    monkeypatch.setattr(pictures, "load", None)  # the second figure
+    monkeypatch.setattr(run_pictures, "load", None)  # the second figure
     drag(app, "rate", 10)
     assert [card.value for card in app.metric] != cards
     monkeypatch.undo()

@@ -25,7 +25,7 @@ from ui.charts.drawing import show
 from ui.charts.line_charts import lines
 from ui.charts.marks import mark_arrow, mark_point, mark_setting, number_line, padded
 from ui.charts.panels import Panel, stacked_time_series
-from ui.charts.series import Series
+from ui.charts.series import DASH_SIGNS, Series, keyed, thinned
 from ui.charts.style import (
     AXIS,
     LARGE_TEXT_PX,
@@ -54,6 +54,7 @@ from ui.charts.timelines import (
 
 __all__ = [
     "AXIS",
+    "DASH_SIGNS",
     "FRAME_PX",
     "LARGE_TEXT_PX",
     "LOW_BAR",
@@ -74,6 +75,7 @@ __all__ = [
     "distribution",
     "faint",
     "grouped_bars",
+    "keyed",
     "lines",
     "mark_arrow",
     "mark_point",
@@ -89,4 +91,5 @@ __all__ = [
     "stacked_time_series",
     "text_px",
     "text_width",
+    "thinned",
 ]

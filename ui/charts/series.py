@@ -9,6 +9,8 @@ import plotly.graph_objects as go
 from ui.charts.style import Dash, colour, faint
 
 LINE_PX, LARGE_LINE_PX = 2.5, 4.0
+MAX_STRETCHES = 200  # of a curve over time, two points each
+DASH_SIGNS = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "dashdot": "━┅"}
 LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5, 10 in view
 
 
@@ -63,3 +65,23 @@ def y_span(series: Sequence[Series], log: bool) -> tuple[float, float]:
         return float(low) / LOG_AIR, float(high) * LOG_AIR
     high = float(values.max()) if len(values) else 0
     return min(0.0, float(values.min()) if len(values) else 0), high * 1.08 or 1
+
+
+def thinned(name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: Dash = "solid") -> Series:
+    """A curve thinned for drawing: start and highest point of each stretch, so no peak is lost."""
+    if len(x) > 2 * MAX_STRETCHES:
+        stretches = np.array_split(np.arange(len(x)), MAX_STRETCHES)
+        picked = {index for s in stretches for index in (s[0], s[np.argmax(y[s])])}
+        kept = np.array(sorted({*picked, len(x) - 1}))
+        x, y = x[kept], y[kept]
+    return Series(name, x, y, colour, dash, step=True)
+
+
+def keyed(title: str, series: Sequence[Series]) -> str:
+    """A panel's title with the names of its curves in their colours and dashes."""
+    return "   ".join([title, *map(_key, series)])
+
+
+def _key(one: Series) -> str:
+    """A curve's name in its colour and dash."""
+    return f'<span style="color:{colour(one.colour)}">{DASH_SIGNS[one.dash]} {one.name}</span>'
