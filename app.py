@@ -1,5 +1,5 @@
 """Home: what you can do here, what you will be able to explain, and the map of the chapters."""
 
-from ui import home
+from ui.page import home
 
 home.show(__file__)

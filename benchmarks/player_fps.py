@@ -15,8 +15,8 @@ from streamlit.logger import set_log_level
 
 from benchmarks.support.browser import chromium, serving
 from ui import player
-from ui.painters.slots import Grid, Slots
-from ui.painters.timeline import Span, Timeline
+from ui.player.painters.slots import Grid, Slots
+from ui.player.painters.timeline import Span, Timeline
 from ui.theme import request_letter
 
 NUM_ROWS, NUM_STEPS = 40, 200

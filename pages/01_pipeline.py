@@ -10,9 +10,12 @@ from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged, sizes
 from sim.model.sampling import Sampling
-from ui import lesson, model_pictures, pipeline, predict, runs, tiny_model
+from ui import lesson, tiny_model
 from ui.lesson import Card, tr
-from ui.numbers import count, memory, percent, plain, significant
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.pipeline import model_pictures, pictures
+from ui.words.numbers import count, memory, percent, plain, significant
 
 MODEL = tiny_model.target().model
 OUTPUTS = (1, 2, 4, 8, 12)
@@ -52,7 +55,7 @@ def hook() -> None:
     text = write()
     label = tr("写几个 token", "Tokens to write")
     tokens = int(chapter.pick("tokens", label, OUTPUTS, start=8))
-    way = pipeline.passage(text, tokens)
+    way = pictures.passage(text, tokens)
     passes = len(way.turns)
 
     guess = chapter.predict(
@@ -65,7 +68,7 @@ def hook() -> None:
         "一段文字逐站走过服务器：分词、队列、预填充、采样、还原，再一圈圈解码",
         "A text at one station after another: tokenize, queue, prefill, sample, detokenize, decode",
     )
-    chapter.play(pipeline.frames(text, way, alt), "stations")
+    chapter.play(pictures.frames(text, way, alt), "stations")
     chapter.leaves_out("hook_leaves_out")
     chapter.say(
         "hook_result",
@@ -73,7 +76,7 @@ def hook() -> None:
         prompt=count(len(way.prompt)),
         passes=count(passes),
         decodes=count(passes - 1),
-        prefill=pipeline.time(way.turns[0].times.forward),
+        prefill=pictures.time(way.turns[0].times.forward),
         rows=count(len(way.prompt)),
     )
     chapter.say("hook_stations")
@@ -94,7 +97,7 @@ def prefill() -> None:
     text = write()
     layer = int(chapter.pick("layer", tr("层", "Layer"), LAYERS, start=2, live=True))
     head = int(chapter.pick("head", tr("头", "Head"), HEADS, start=1, live=True))
-    way = pipeline.passage(text, FEW)
+    way = pictures.passage(text, FEW)
     size = len(way.prompt)
     chapter.cards(
         [
@@ -144,7 +147,7 @@ def sampler() -> None:
     temperature = chapter.slide("temperature", label, 0.0, 2.0, start=1.0, step=0.1, live=True)
     top_k = int(chapter.pick("top_k", "top-k", TOP_K, start=0, live=True))
     top_p = chapter.slide("top_p", "top-p", 0.05, 1.0, start=1.0, step=0.05, live=True)
-    one = model_pictures.choice(pipeline.passage(text, 1), Sampling(temperature, top_k, top_p))
+    one = model_pictures.choice(pictures.passage(text, 1), Sampling(temperature, top_k, top_p))
     chapter.cards(
         [
             Card(tr("还可能来的 token", "Tokens left"), count(one.num_left)),
@@ -221,7 +224,7 @@ def many() -> None:
         "各站此刻有哪些请求：队列、预填充、解码、写完；最下面是用掉的 KV 块",
         "Which requests are where: queue, prefill, decode, done; below, the KV blocks in use",
     )
-    chapter.play(pipeline.crowd(setup, alt), "crowd")
+    chapter.play(pictures.crowd(setup, alt), "crowd")
     chapter.leaves_out("many_leaves_out")
     passes, tokens = count(summary.num_steps), count(summary.output_tokens)
     if summary.num_steps < summary.output_tokens:

@@ -13,10 +13,12 @@ from sim.engine import Setup
 from sim.kv import Paged
 from sim.kv.sizes import Division
 from sim.scheduler import Load
-from ui import lesson, measured, predict, runs
-from ui import phases as pictures
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, memory, scaled, seconds, significant
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.phases import measured, pictures
+from ui.words.numbers import count, memory, scaled, seconds, significant
 
 MODELS = ("Llama-2-7B", "Llama-3.1-8B", "Qwen2.5-7B")
 GPUS = ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")

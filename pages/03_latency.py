@@ -11,10 +11,13 @@ from sim.engine.server import Server
 from sim.kv import Paged
 from sim.request import Request
 from sim.views import stations, streaming
-from ui import latency, lesson, predict, runs
+from ui import lesson
+from ui.controls.traffic import Traffic
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, plain, seconds, significant
-from ui.traffic import Traffic
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.latency import pictures
+from ui.words.numbers import count, percent, plain, seconds, significant
 
 CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
 MEMORY = Paged.beside(CLOCK.model, CLOCK.gpu)
@@ -89,7 +92,7 @@ def hook() -> None:
         "请求 B 从到达到第 4 个 token 的时间线", "Request B on a timeline, to its fourth token"
     )
     words = tr("天 真 热 ！", "It is hot !").split()
-    chapter.play(latency.journey_timeline(journey, words, alt), "stations")
+    chapter.play(pictures.journey_timeline(journey, words, alt), "stations")
     chapter.leaves_out("hook_leaves_out", model=CLOCK.model.name, gpu=CLOCK.gpu.name)
     ttft = seconds(journey.ttft)
     chapter.say("hook_result", after=guess, ttft=ttft, prefill=parts["prefill"])
@@ -117,13 +120,13 @@ def load() -> None:
         ]
     )
     chapter.draw(
-        latency.ttft_split(runs.run(setups[rate]), large=chapter.large),
+        pictures.ttft_split(runs.run(setups[rate]), large=chapter.large),
         "split",
         alt=tr("每个请求的 TTFT：排队与预填充", "TTFT of each request: queue and prefill"),
     )
     points = runs.summaries(setups)
     chapter.draw(
-        latency.ttft_by_rate(points, rate, large=chapter.large),
+        pictures.ttft_by_rate(points, rate, large=chapter.large),
         "rates",
         alt=tr("排队、预填充与 TTFT p99 随到达率的变化", "Queue, prefill and p99 against the rate"),
     )
@@ -173,7 +176,7 @@ def gaps() -> None:
         ]
     )
     chapter.draw(
-        latency.gaps(record, stalled, large=chapter.large),
+        pictures.gaps(record, stalled, large=chapter.large),
         "gaps",
         alt=tr(
             "A 的每一个 token 间隔，及其 p50、均值、p99、最大值", "Every gap of A, its statistics"
@@ -221,9 +224,9 @@ def tools() -> None:
     reported = streaming.reported(answer)
 
     alt = tr("上：引擎产出的 token；下：客户端收到的消息", "Above: tokens; below: messages")
-    chapter.play(latency.message_timeline(record, answer, alt), "messages")
+    chapter.play(pictures.message_timeline(record, answer, alt), "messages")
     chapter.draw(
-        latency.by_tool(reported, large=chapter.large),
+        pictures.by_tool(reported, large=chapter.large),
         "tools",
         alt=tr("同一个回答，各工具报出的数", "What each tool reports of the same answer"),
     )

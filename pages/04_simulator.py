@@ -13,12 +13,16 @@ from sim.engine import Setup, Users
 from sim.engine.server import Server
 from sim.kv import Paged
 from sim.studies import sweep
-from ui import curves, lesson, notes, predict, run_cards, run_pictures, runs, traces
+from ui import lesson
+from ui.controls import traces
+from ui.controls.server_knobs import choose_server, whose_rules, whose_times
+from ui.controls.traffic import Traffic
+from ui.controls.traffic_knobs import RATES, choose_rate, choose_traffic, choose_users
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, plain, seconds, significant
-from ui.server_knobs import choose_server, whose_rules, whose_times
-from ui.traffic import Traffic
-from ui.traffic_knobs import RATES, choose_rate, choose_traffic, choose_users
+from ui.practice import predict
+from ui.results import curves, run_cards, run_pictures, runs
+from ui.words import notes
+from ui.words.numbers import count, percent, plain, seconds, significant
 
 FRONTIER = (4, 8, 16, 32, 64)
 LOW, HIGH = 8, 64  # the two limits that the reader compares

@@ -10,9 +10,12 @@ from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
-from ui import frames, lesson, pictures, predict, runs
+from ui import lesson
 from ui.lesson import tr
-from ui.numbers import count, in_percent, percent, steps
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.batching import frames, pictures
+from ui.words.numbers import count, in_percent, percent, steps
 
 TICK_SECONDS = 1 / 64  # one step; a power of two, so that sums of steps are exact
 CLOCK = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=TICK_SECONDS)

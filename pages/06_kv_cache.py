@@ -12,10 +12,13 @@ from sim.engine import Setup
 from sim.kv import Paged, sizes
 from sim.request import Request
 from sim.views.growth import growth
-from ui import lesson, memory, predict, runs
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, plain
-from ui.numbers import memory as in_bytes
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.memory import pictures
+from ui.words.numbers import count, percent, plain
+from ui.words.numbers import memory as in_bytes
 
 OLD, NEW = "Llama-2-7B", "Llama-3.1-8B"
 MODELS = (OLD, NEW)
@@ -92,7 +95,7 @@ def hook() -> None:
         ]
     )
     chapter.draw(
-        memory.conversations(division, TALK_TOKENS, running, waiting, large=chapter.large),
+        pictures.conversations(division, TALK_TOKENS, running, waiting, large=chapter.large),
         "gpu",
         alt=tr(
             "显存条：权重、其他开销、每段对话的 KV、空着的池；下面是排队的",
@@ -141,7 +144,7 @@ def formulas() -> None:
         tr("错：按最大长度", "wrong: × maximum"): longest,
     }
     chapter.draw(
-        memory.formulas(right, wrong, large=chapter.large),
+        pictures.formulas(right, wrong, large=chapter.large),
         "sizes",
         alt=tr(
             "三个公式各得多少 GiB；下面是两种算错的结果",
@@ -149,7 +152,7 @@ def formulas() -> None:
         ),
     )
     chapter.draw(
-        memory.heads(model, large=chapter.large),
+        pictures.heads(model, large=chapter.large),
         "heads",
         alt=tr(
             "每个 KV 头由几个查询头共用", "Which query heads share a KV head: the lines lead to it"
@@ -226,7 +229,7 @@ def batch() -> None:
         ]
     )
     chapter.draw(
-        memory.shared_pool(division, groups, large=chapter.large),
+        pictures.shared_pool(division, groups, large=chapter.large),
         "gpu",
         alt=tr(
             "显存条；下面两条是短对话和长对话的 KV 在池里占的一段，池外的部分要排队",
@@ -234,7 +237,7 @@ def batch() -> None:
         ),
     )
     chapter.draw(
-        memory.against_weights(division, mix.active_tokens, large=chapter.large),
+        pictures.against_weights(division, mix.active_tokens, large=chapter.large),
         "weights",
         alt=tr(
             "KV 随活跃 token 总数直线上升，在某处超过权重",
@@ -274,12 +277,12 @@ def grow() -> None:
         "每个请求的 KV 叠在一起，随时间上升，谁写完就掉下一截",
         "The requests' KV upon each other: rises with every token, falls when somebody is done",
     )
-    chapter.draw(memory.growth_curves(grown, model, large=chapter.large), "growth", alt=alt)
+    chapter.draw(pictures.growth_curves(grown, model, large=chapter.large), "growth", alt=alt)
     alt = tr(
         "逐步播放：每个请求有多少 token，最下面是合计",
         "Step by step: how many tokens each request has, and the sum below",
     )
-    chapter.play(memory.growth_timeline(steps, grown, model, alt), "growth_steps")
+    chapter.play(pictures.growth_timeline(steps, grown, model, alt), "growth_steps")
     chapter.leaves_out("growth_leaves_out", model=model.name, gpu=SMALL_GPU.name)
     chapter.say(
         "growth_result",
@@ -324,7 +327,7 @@ def idle() -> None:
         ]
     )
     chapter.draw(
-        memory.two_gauges(runs.run(setup), division, large=chapter.large),
+        pictures.two_gauges(runs.run(setup), division, large=chapter.large),
         "gauges",
         alt=tr(
             "上：nvidia-smi 的读数是一条平线，在用的 KV 随负载起落；下：运行和排队的请求数",

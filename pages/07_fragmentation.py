@@ -15,9 +15,12 @@ from sim.kv.contiguous import Fit, Reservation, copy_seconds
 from sim.request import Request
 from sim.views import forks, waste
 from sim.views.forks import ForkSetup
-from ui import blocks, lesson, predict, runs, wasted
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, plain, seconds, significant
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.memory import blocks, wasted
+from ui.words.numbers import count, percent, plain, seconds, significant
 
 # A scale model: a token stands for 0.025 GB of KV.
 TOKENS_PER_GB = 40

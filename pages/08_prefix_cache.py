@@ -14,12 +14,15 @@ from sim.metrics import computed_tokens, reused_tokens
 from sim.studies import caches, replicas, tenants
 from sim.views import visits
 from sim.workload import Chats
-from ui import fleets as fleet_pictures
-from ui import lesson, pool_walk, predict, prefix, prompts, runs, trees
-from ui.hash_chain import walk
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, seconds
-from ui.numbers import memory as in_bytes
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.prefix import fleets as fleet_pictures
+from ui.subjects.prefix import pictures, pool_walk, prompts, trees
+from ui.subjects.prefix.hash_chain import walk
+from ui.words.numbers import count, percent, seconds
+from ui.words.numbers import memory as in_bytes
 
 MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 CLOCK = Roofline(MODEL, GPU)
@@ -34,7 +37,7 @@ ROOMS = (2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288,
 TALKS = (8, 16, 32, 64, 128)
 CHAT_BLOCK, NUM_TURNS_SEEN, TURNS = 64, 600, 10
 SYSTEM_TOKENS, ASK_TOKENS, ANSWER_TOKENS = 512, 64, 192
-POOLS = prefix.pools(MODEL, (GPU, specs.GPUS["H100 SXM"]))
+POOLS = pictures.pools(MODEL, (GPU, specs.GPUS["H100 SXM"]))
 FULL_AND_EMPTY: dict[str, dict[str, object]] = {
     "capacity_half": {"room": 16_384, "talks": 16},
     "capacity_crowd": {"room": 16_384, "talks": 128},
@@ -126,7 +129,7 @@ def hook() -> None:
         ]
     )
     chapter.draw(
-        prefix.computed_and_reused(run, large=chapter.large),
+        pictures.computed_and_reused(run, large=chapter.large),
         "prompts",
         alt=tr(
             "每个提示词一条：命中的一段、要算的一段，后面写着它的 TTFT",
@@ -134,7 +137,7 @@ def hook() -> None:
         ),
     )
     chapter.draw(
-        prefix.first_and_others({OFF: off, ON: on}, large=chapter.large),
+        pictures.first_and_others({OFF: off, ON: on}, large=chapter.large),
         "time",
         alt=tr(
             "有缓存和没缓存各一条：首 token 之前的时间，之后的时间",
@@ -227,7 +230,7 @@ def capacity() -> None:
         ]
     )
     chapter.draw(
-        prefix.hit_curve(ROOMS, rates, limit, room, POOLS, large=chapter.large),
+        pictures.hit_curve(ROOMS, rates, limit, room, POOLS, large=chapter.large),
         "rates",
         alt=tr(
             "横轴是缓存能装多少 token，纵轴是命中率：先升后平；另一条是 Mooncake 的实测",
@@ -350,7 +353,7 @@ def neighbours() -> None:
         ]
     )
     chapter.draw(
-        prefix.computed_and_reused(run, prefix.probe_names(), large=chapter.large),
+        pictures.computed_and_reused(run, pictures.probe_names(), large=chapter.large),
         "probes",
         alt=tr(
             "每个请求一条：命中的一段、要算的一段和 TTFT；不加盐时 E 明显更快",

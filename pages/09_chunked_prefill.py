@@ -14,9 +14,12 @@ from sim.kv import Paged
 from sim.request import Request
 from sim.studies import sweep
 from sim.views import stalls
-from ui import chunk_pictures, frames, lesson, predict, runs, stall_notes
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, seconds
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.batching import chunk_pictures, frames, stall_notes
+from ui.words.numbers import count, seconds
 
 CLOCK = Roofline(specs.MODELS["Qwen3-14B"], specs.GPUS["H100 SXM"])
 MEMORY = Paged.beside(CLOCK.model, CLOCK.gpu)

@@ -17,9 +17,11 @@ from sim.studies.acceptance import (
     speedup,
     tally_of,
 )
-from ui import lesson, predict, speculation, speculation_notes, tiny_model
+from ui import lesson, tiny_model
 from ui.lesson import Card, tr
-from ui.numbers import count, percent, plain, seconds, significant
+from ui.practice import predict
+from ui.subjects.speculation import pictures, speculation_notes
+from ui.words.numbers import count, percent, plain, seconds, significant
 
 TEXT = "Continuous batching 连续批处理每一步都"
 SEED = 15
@@ -29,7 +31,7 @@ ACCEPTANCES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85
 COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SAID = 3  # accepted in the question, of
 ASKED = 4
-MOST = speculation.MOST_PROPOSED
+MOST = pictures.MOST_PROPOSED
 
 OTHER_TEXTS = {
     "poem": "床前明月光，疑是地上霜。举头望明月，低头思故乡。",
@@ -93,7 +95,7 @@ def hook() -> None:
     num_proposed = choose_k()
     temperature = choose_temperature(advanced=True)
     seed = int(chapter.slide("seed", tr("随机种子", "Seed"), 0, 50, start=SEED, advanced=True))
-    rounds = speculation.rounds(text, num_proposed, temperature, seed)
+    rounds = pictures.rounds(text, num_proposed, temperature, seed)
     tally = tally_of(rounds)
 
     guess = chapter.predict(
@@ -106,7 +108,7 @@ def hook() -> None:
         "逐步播放：draft 提议的 token、target 的判定、两边的概率条",
         "Step by step: tokens that the draft proposes, what becomes of them, both probabilities",
     )
-    chapter.play(speculation.as_tape(text, rounds, alt), "tape")
+    chapter.play(pictures.as_tape(text, rounds, alt), "tape")
     chapter.leaves_out("hook_leaves_out")
     chapter.say("hook_result", after=guess)
     chapter.say(
@@ -138,7 +140,7 @@ def worth() -> None:
         ]
     )
     chapter.draw(
-        speculation.speedup_over_k(a, cost, num_proposed, best, large=chapter.large),
+        pictures.speedup_over_k(a, cost, num_proposed, best, large=chapter.large),
         "speedup",
         alt=tr(
             "加速比随每轮提议数先升后降；虚线是不花时间的 draft",
@@ -146,14 +148,14 @@ def worth() -> None:
         ),
     )
     chapter.draw(
-        speculation.tokens_over_acceptance(a, num_proposed, large=chapter.large),
+        pictures.tokens_over_acceptance(a, num_proposed, large=chapter.large),
         "tokens",
         alt=tr(
             "每轮产出的 token 随接受率上升：公式的曲线和抽签模拟的点",
             "Tokens per round rise with acceptance: the formula's curve and points drawn by lot",
         ),
     )
-    chapter.leaves_out("worth_leaves_out", rounds=count(speculation.NUM_ROUNDS))
+    chapter.leaves_out("worth_leaves_out", rounds=count(pictures.NUM_ROUNDS))
     chapter.say(
         "worth_none" if best == 0 else "worth_result",
         a=plain(a),
@@ -191,9 +193,9 @@ def measured() -> None:
         **{names[code]: other for code, other in OTHER_TEXTS.items()},
         tr("你的文字", "your text"): text,
     }
-    shares = {name: speculation.mean_acceptance(each, temperature) for name, each in texts.items()}
-    rounds = speculation.rounds(text, ASKED, temperature, SEED)
-    tally, cost = tally_of(rounds), speculation.draft_cost()
+    shares = {name: pictures.mean_acceptance(each, temperature) for name, each in texts.items()}
+    rounds = pictures.rounds(text, ASKED, temperature, SEED)
+    tally, cost = tally_of(rounds), pictures.draft_cost()
     a = shares[tr("你的文字", "your text")]
     formula = expected_tokens(a, ASKED)
     chapter.cards(
@@ -209,14 +211,14 @@ def measured() -> None:
         ]
     )
     chapter.draw(
-        speculation.by_text(shares, large=chapter.large),
+        pictures.by_text(shares, large=chapter.large),
         "texts",
         alt=tr(
             "同一对模型在各种文字上的接受率", "Acceptance of the same two models by kind of text"
         ),
     )
     chapter.draw(
-        speculation.published(large=chapter.large),
+        pictures.published(large=chapter.large),
         "published",
         alt=tr(
             "论文里的十二次实测：加速比与公式给出的每轮 token 数",
@@ -251,7 +253,7 @@ def load() -> None:
     cost = choose_cost(advanced=True)
     gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
     fitting = min(sizes.Division(MODEL, gpu).num_requests(context), LARGEST_BATCH)
-    batches = speculation.up_to(fitting, BATCHES)
+    batches = pictures.up_to(fitting, BATCHES)
     batch = min(batch, batches[-1])
     here = UnderLoad(Roofline(MODEL, gpu), context, num_proposed, cost)
     turns = here.first_batch_that_loses(a, fitting)
@@ -267,7 +269,7 @@ def load() -> None:
         ]
     )
     chapter.draw(
-        speculation.speedup_over_batch(here, a, batch, batches, large=chapter.large),
+        pictures.speedup_over_batch(here, a, batch, batches, large=chapter.large),
         "gain",
         alt=tr(
             "加速比随批大小下降，降到 1 以下就比不投机更慢",
@@ -275,7 +277,7 @@ def load() -> None:
         ),
     )
     chapter.draw(
-        speculation.steps_over_batch(here, batch, batches, large=chapter.large),
+        pictures.steps_over_batch(here, batch, batches, large=chapter.large),
         "steps",
         alt=tr(
             "普通一步、一次验证、整轮各要多久，随批大小",
@@ -307,10 +309,10 @@ def load() -> None:
 
 @chapter.act("proof", tr("分布没变", "The same distribution"), deeper=True)
 def proof() -> None:
-    chapter.say("proof", draws=count(speculation.NUM_DRAWS))
+    chapter.say("proof", draws=count(pictures.NUM_DRAWS))
     text = choose_text(tr("你的文字", "Your text"))
     seed = int(chapter.slide("draw", tr("换一批抽签", "Another series of draws"), 0, 20, start=0))
-    before, right, wrong = speculation.both_rules(text, 1.0, seed)
+    before, right, wrong = pictures.both_rules(text, 1.0, seed)
     chapter.cards(
         [
             Card(tr("对的规则：p 值", "Right rule: p-value"), significant(right.p_value, 2)),
@@ -320,14 +322,14 @@ def proof() -> None:
         ]
     )
     chapter.draw(
-        speculation.counted(right, wrong, large=chapter.large),
+        pictures.counted(right, wrong, large=chapter.large),
         "counted",
         alt=tr(
             "每个 token 应有的次数、两种规则抽到的次数",
             "How often each token should come, and how often it came by either rule",
         ),
     )
-    chapter.leaves_out("proof_leaves_out", draws=count(speculation.NUM_DRAWS))
+    chapter.leaves_out("proof_leaves_out", draws=count(pictures.NUM_DRAWS))
     chapter.say(
         "proof_result" if right.holds else "proof_unlucky",
         before=speculation_notes.in_markdown(before),

@@ -12,10 +12,11 @@ from sim import specs
 from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, launches, phases
 from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from sim.kv.sizes import Division
-from ui import launches as pictures
-from ui import lesson, predict
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, in_percent, memory, microseconds, percent, seconds, significant
+from ui.practice import predict
+from ui.subjects.launches import pictures
+from ui.words.numbers import count, in_percent, memory, microseconds, percent, seconds, significant
 
 MODELS = {"Llama-3.2-1B": "1B", "Llama-3.1-8B": "8B", "Qwen3-14B": "14B"}
 GPUS = ("L40S", "A100 80G SXM", "H100 SXM", "H200 SXM", "B200 SXM")

@@ -8,10 +8,13 @@ tiny model writes afterwards, and puts a server under load to see where its gain
 from sim import scheduler, specs, workload
 from sim.cost.formats import StoredModel
 from sim.engine import Setup
-from ui import formats as pictures
-from ui import lesson, predict, rounding, runs
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, memory, percent, seconds, significant
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.quantization import formats as pictures
+from ui.subjects.quantization import rounding
+from ui.words.numbers import count, memory, percent, seconds, significant
 
 WEIGHTS = tuple(specs.WEIGHT_FORMATS)
 SMALLER = ("fp8", "int8", "int4")

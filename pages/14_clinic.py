@@ -8,9 +8,12 @@ they bring the metrics of a server of their own.
 
 from sim import clinic as sick
 from sim.clinic import Case, Change, Deployment, Panel
-from ui import bring, clinic, lesson, predict, runs, treatment
+from ui import lesson
 from ui.lesson import Card, tr
-from ui.numbers import count, memory, percent, scaled, seconds
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.clinic import bring, pictures, treatment
+from ui.words.numbers import count, memory, percent, scaled, seconds
 
 WORKED, HALF = sick.CASES["kv_full"], sick.CASES["few_slots"]
 CONTIGUOUS = Change("paged", False)
@@ -50,17 +53,17 @@ def ask(number: int, key: str, panel: Panel, case: Case) -> bool:
     """One of the three questions, and what the panel says to the answer; whether there is one."""
     answer = chapter.choose(
         key,
-        clinic.question(number),
-        clinic.options(number),
-        start=clinic.NOT_YET,
+        pictures.question(number),
+        pictures.options(number),
+        start=pictures.NOT_YET,
         in_text=True,
     )
-    if answer == clinic.NOT_YET:
+    if answer == pictures.NOT_YET:
         return False
     chapter.say(
         "answered",
-        verdict=clinic.verdict(number, answer, clinic.truth(number, panel, case.slo)),
-        reading=clinic.reading(number, panel, case.slo),
+        verdict=pictures.verdict(number, answer, pictures.truth(number, panel, case.slo)),
+        reading=pictures.reading(number, panel, case.slo),
     )
     return True
 
@@ -71,30 +74,30 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
     seen, old = here.readings, was.readings
     chapter.cards(
         [
-            Card("TTFT p99", clinic.latency(seen.ttft_p99), clinic.note(old.ttft_p99, before)),
-            Card("ITL p99", clinic.latency(seen.itl_p99), clinic.note(old.itl_p99, before)),
+            Card("TTFT p99", pictures.latency(seen.ttft_p99), pictures.note(old.ttft_p99, before)),
+            Card("ITL p99", pictures.latency(seen.itl_p99), pictures.note(old.itl_p99, before)),
             Card(
                 tr("KV 最高", "KV, peak"),
-                clinic.share(seen.kv),
+                pictures.share(seen.kv),
                 tr(
                     f"抢占 {count(here.num_preemptions)} 次",
                     f"preemptions: {count(here.num_preemptions)}",
                 ),
             ),
             Card(
-                clinic.hits_or_accepted(here),
+                pictures.hits_or_accepted(here),
                 percent(here.hit_rate if here.acceptance is None else here.acceptance),
                 tr(f"最多排队 {here.most_waiting}", f"queue: {here.most_waiting} at most"),
             ),
             Card(
                 tr("带宽 / 算力", "Bandwidth / compute"),
-                f"{clinic.share(seen.bandwidth)} / {clinic.share(seen.compute)}",
+                f"{pictures.share(seen.bandwidth)} / {pictures.share(seen.compute)}",
                 tr("占数据手册", "of the data sheet"),
             ),
         ]
     )
     chapter.draw(
-        clinic.panel(here, before, case.slo, large=chapter.large),
+        pictures.panel(here, before, case.slo, large=chapter.large),
         "panel",
         alt=tr(
             "同一时间轴上：每个请求的 TTFT、ITL 的 p50 与 p99、KV 使用率、运行与排队数；点线是目标",
@@ -112,7 +115,7 @@ def show_cured(case: Case, before: Panel, here: Panel, tempting: Panel) -> None:
         tr("诱人的", "tempting"): tempting,
     }
     chapter.draw(
-        clinic.outcomes(panels, case.slo, large=chapter.large),
+        pictures.outcomes(panels, case.slo, large=chapter.large),
         "outcomes",
         alt=tr(
             "TTFT p99 与 ITL p99 各是目标的几倍：改之前、你的改法、诱人的改法",
@@ -133,13 +136,13 @@ def treat(case: Case, seed: int, changes: tuple[Change, ...]) -> tuple[Panel, Pa
 
 def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bool:
     """Whether the promise is kept now, and why or why not; `key`: whether to tell the cause."""
-    reading, refused = clinic.reading(1, here, case.slo), count(here.num_refused)
+    reading, refused = pictures.reading(1, here, case.slo), count(here.num_refused)
     server = runs.sick_server(case.code, seed)
     turned = treatment.in_words(changes, server)
     if not here.keeps(case.slo):
         chapter.say("not_kept", turned=turned, reading=reading, refused=refused)
         if treatment.is_tempted(case, changes):
-            chapter.say("tempts", lure=clinic.told(case, "lure"))
+            chapter.say("tempts", lure=pictures.told(case, "lure"))
         label = tr("不想猜了，告诉我病因", "Enough guessing: show me the cause")
         if chapter.toggle(key, label, in_text=True):
             say_cause(case, server)
@@ -157,8 +160,8 @@ def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Pa
     chapter.say(
         "tempting",
         change=treatment.change_words(case.lures[0], server),
-        reading=clinic.reading(1, tempting, case.slo),
-        lure=clinic.told(case, "lure"),
+        reading=pictures.reading(1, tempting, case.slo),
+        lure=pictures.told(case, "lure"),
     )
     return True
 
@@ -166,9 +169,9 @@ def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Pa
 def say_cause(case: Case, server: Deployment) -> None:
     chapter.say(
         "cause",
-        cause=clinic.told(case, "cause"),
+        cause=pictures.told(case, "cause"),
         cures=treatment.in_words(case.cures, server),
-        sources=clinic.sources(case),
+        sources=pictures.sources(case),
     )
 
 
@@ -181,13 +184,13 @@ def say_behind(case: Case, server: Deployment, here: Panel) -> None:
         pool=count(server.pool_tokens),
         per_token=memory(clock.model.kv_bytes_per_token),
         bandwidth=scaled(clock.gpu.bandwidth, "B/s"),
-        bandwidth_share=clinic.share(here.readings.bandwidth),
+        bandwidth_share=pictures.share(here.readings.bandwidth),
         flops=scaled(clock.gpu.peak_flops, "FLOP/s"),
-        compute_share=clinic.share(here.readings.compute),
+        compute_share=pictures.share(here.readings.compute),
         ttft=seconds(case.slo.ttft_seconds),
         itl=seconds(case.slo.itl_seconds),
     )
-    chapter.flags("readings", table=clinic.metrics_table(here), log=clinic.log_lines(server))
+    chapter.flags("readings", table=pictures.metrics_table(here), log=pictures.log_lines(server))
     if server.num_replicas == 1:
         chapter.take_along(server.setups()[0], server.gpu_memory_utilization)
 
@@ -198,7 +201,7 @@ def say_behind(case: Case, server: Deployment, here: Panel) -> None:
 @chapter.act("hook", tr("一例示范", "A worked case"))
 def hook() -> None:
     server = runs.sick_server(WORKED.code, 0)
-    chapter.say("hook", story=clinic.told(WORKED, "story"), model=server.model, gpu=server.gpu)
+    chapter.say("hook", story=pictures.told(WORKED, "story"), model=server.model, gpu=server.gpu)
     memories = {"paged": tr("分页", "paged"), "contiguous": tr("连续", "contiguous")}
     memory_kind = chapter.choose("memory", tr("KV 显存", "KV memory"), memories, start="paged")
     cure = treatment.choose_change(chapter, "cure", ONE_CHANGE, WORKED, server)
@@ -232,9 +235,9 @@ def hook() -> None:
     here = runs.panel(WORKED.code, 0, turned)
     chapter.say(
         "hook_steps",
-        step1=clinic.reading(1, before, WORKED.slo),
-        step2=clinic.reading(2, before, WORKED.slo),
-        step3=clinic.reading(3, before, WORKED.slo),
+        step1=pictures.reading(1, before, WORKED.slo),
+        step2=pictures.reading(2, before, WORKED.slo),
+        step3=pictures.reading(3, before, WORKED.slo),
     )
     rising, full = sick.around_full(before.over_time)
     chapter.say(
@@ -262,12 +265,12 @@ def hook() -> None:
 
 @chapter.act("half", tr("半例", "Half worked"))
 def half() -> None:
-    chapter.say("half", story=clinic.told(HALF, "story"))
+    chapter.say("half", story=pictures.told(HALF, "story"))
     server = runs.sick_server(HALF.code, 0)
     cure = treatment.choose_change(chapter, "half_cure", ONE_CHANGE, HALF, server)
     changes = treatment.chosen(HALF, cure)
     before, here = treat(HALF, 0, changes)
-    chapter.say("half_first", reading=clinic.reading(1, before, HALF.slo))
+    chapter.say("half_first", reading=pictures.reading(1, before, HALF.slo))
     is_asked = ask(2, "half_step2", before, HALF) and ask(3, "half_step3", before, HALF)
     if changes:
         chapter.say("half_done" if judge("half_reveal", HALF, 0, changes, here) else "half_again")
@@ -285,7 +288,7 @@ def alone() -> None:
     )
     case = sick.drawn(seed)
     server = runs.sick_server(case.code, seed)
-    chapter.say("story", title=clinic.name(case), story=clinic.told(case, "story"))
+    chapter.say("story", title=pictures.name(case), story=pictures.told(case, "story"))
     turned = choose_changes(case, server)
     is_over = len(turned) > BUDGET
     changes = () if is_over else turned

@@ -4,8 +4,10 @@ The reader practises what went wrong before, sits a mock exam that a whole class
 concepts and terms, and keeps the progress in the own browser.
 """
 
-from ui import concepts, exam, glossary_list, lesson, practice, progress_view
+from ui import lesson
 from ui.lesson import tr
+from ui.page import concepts, glossary_list
+from ui.practice import exam, progress_view, rounds
 
 CONCEPTS = {
     "prefill": "02_prefill_decode",
@@ -28,8 +30,8 @@ chapter = lesson.open(__file__)
 def practise() -> None:
     chapter.say("practice")
     label = tr("做哪些题", "Which questions")
-    scope = chapter.choose("of", label, practice.scopes(), start=practice.MIXED)
-    chapter.place(lambda: practice.show(scope))
+    scope = chapter.choose("of", label, rounds.scopes(), start=rounds.MIXED)
+    chapter.place(lambda: rounds.show(scope))
     chapter.say("practice_order")
 
 

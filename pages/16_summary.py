@@ -14,9 +14,15 @@ from sim.kv import Contiguous, Paged, sizes
 from sim.request import Request
 from sim.studies.acceptance import expected_tokens, speedup
 from sim.views import stations
-from ui import blocks, lesson, pipeline, prompts, runs, summary, systems, tiny_model
+from ui import lesson, tiny_model
 from ui.lesson import tr
-from ui.numbers import count, memory, percent, plain, seconds, significant
+from ui.page import summary
+from ui.results import runs
+from ui.subjects.memory import blocks
+from ui.subjects.pipeline import pictures
+from ui.subjects.prefix import prompts
+from ui.subjects.systems import pictures as systems
+from ui.words.numbers import count, memory, percent, plain, seconds, significant
 
 OLD, NEW = specs.MODELS["Llama-2-7B"], specs.MODELS["Llama-3.1-8B"]
 SMALL, LARGE = specs.GPUS["RTX 4090"], specs.GPUS["H100 SXM"]
@@ -28,7 +34,7 @@ chapter = lesson.open(__file__)
 
 
 def passes_of_an_answer() -> dict[str, object]:
-    way = pipeline.passage(tiny_model.SAMPLE, 8)
+    way = pictures.passage(tiny_model.SAMPLE, 8)
     return {"passes": count(len(way.turns)), "decodes": count(len(way.turns[1:]))}
 
 

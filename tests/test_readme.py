@@ -169,7 +169,7 @@ def test_the_page_to_copy_runs_in_both_languages(tmp_path):
     for language in LANGUAGES:
         text = tmp_path / "pages" / f"17_waiting.{language}.md"
         text.write_text(blocks(language, "markdown")[0], encoding="utf-8")
-    chapters = tmp_path / "ui" / "chapters.py"
+    chapters = tmp_path / "ui" / "course" / "chapters.py"
     before = chapters.read_text(encoding="utf-8")
     chapters.write_text(re.sub(r"(?<=\nGROUPS = \(\n)", line, before), encoding="utf-8")
     assert chapters.read_text(encoding="utf-8") != before

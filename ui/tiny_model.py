@@ -1,17 +1,17 @@
 """The tiny model that ships with the app, and its tokens as a reader can see them.
 
-Loaded once and shared by all readers; what it computes is kept by whoever asks (`ui.proof`,
-`ui.pipeline`), as runs of the simulator are.
+Loaded once and shared by all readers; what it computes is kept by whoever asks (`ui.lesson.proof`,
+`ui.subjects.pipeline.pictures`), as runs of the simulator are.
 """
 
 from functools import cache
-from pathlib import Path
 
 from sim.model import tokenizer, transformer
 from sim.model.tokenizer import Tokenizer
 from sim.model.transformer import Weights
+from ui.files import ASSETS
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "model"
+FOLDER = ASSETS / "model"
 SAMPLE = "What is 显存？🙂"  # a text to begin with, the same in either language
 MAX_TOKENS = 64  # of a reader's text; emoji and rare characters take several each
 SEEN = {" ": "␣", "\n": "⏎", "\t": "⇥"}

@@ -1,4 +1,4 @@
-// From the compact form the server sends to frames a painter can read.  Mirrors `encode` in ui/player.py.
+// From the compact form the server sends to frames a painter can read.  Mirrors `encode` in ui/player/encoding.py.
 
 export function bytesFromBase64(text) {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

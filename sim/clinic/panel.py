@@ -4,10 +4,10 @@
     2  is KV memory near its limit?
     3  does the GPU spend its time computing, moving bytes, or neither?
 
-The same three are asked of a run here and of the metrics of a real server (`ui.bring`), so a
-reading that is missing is None, and then the answer is, too.  Thresholds are opinions: one tool
-calls KV full at 0.8 in one rule and at 0.9 in another (vllm-doctor), a guide adds servers at 0.6
-(llm-d).
+The same three are asked of a run here and of the metrics of a real server
+(`ui.subjects.clinic.bring`), so a reading that is missing is None, and then the answer is, too.
+Thresholds are opinions: one tool calls KV full at 0.8 in one rule and at 0.9 in another
+(vllm-doctor), a guide adds servers at 0.6 (llm-d).
 
 Utilization is what a roofline would count: bytes and FLOPs of all steps over the busy time, as
 shares of the data sheet.  KV that is read is taken to be all KV that is held; the attention within

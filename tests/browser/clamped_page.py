@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from ui import controls, live, state
+from ui.controls import live, widgets
+from ui.course import state
 
 MOST, START = 8, 4
 
@@ -15,7 +16,7 @@ def follow() -> None:
 
 state.open_page("clamped")
 live.begin()
-value = controls.slide("n", "Wanted", 1, 16, START, live=True)
+value = widgets.slide("n", "Wanted", 1, 16, START, live=True)
 if value > MOST:
     state.set_value("n", MOST, START)
     st.rerun()

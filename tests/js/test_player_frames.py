@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ui import player
-from ui.painters import slots
+from ui.player.painters import slots
 
 STATES = ("free", "prefill", "decode")
 

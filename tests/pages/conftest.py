@@ -11,7 +11,7 @@ from sim import metrics
 from sim.engine import Run, Setup
 from sim.request import Request
 from tests.chapters import ROOT
-from ui import runs
+from ui.results import runs
 
 OpenPage = Callable[..., AppTest]
 FEW_REQUESTS, FEW_TOKENS = 24, 40

@@ -20,24 +20,15 @@ from sim.kv import Paged
 from sim.metrics import Summary
 from sim.views import slots
 from tests.chapters import ROOT
-from ui import (
-    chapters,
-    curves,
-    frames,
-    language,
-    lesson,
-    pictures,
-    player,
-    predict,
-    proof,
-    prose,
-    run_pictures,
-    runs,
-    serve_command,
-    server_knobs,
-    tiny_model,
-)
-from ui.numbers import in_words
+from ui import lesson, player, tiny_model
+from ui.controls import server_knobs
+from ui.course import chapters, prose
+from ui.lesson import proof
+from ui.practice import predict
+from ui.results import curves, run_pictures, runs, serve_command
+from ui.subjects.batching import frames, pictures
+from ui.words import language
+from ui.words.numbers import in_words
 
 
 @dataclass

@@ -17,10 +17,13 @@ from sim.model import proofs, sampling
 from sim.model.sampling import GREEDY, Sampling
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import charts, language, model_pictures, pipeline, predict, tiny_model
-from ui.painters import pipeline as painter
-from ui.painters.crowd import Crowd
-from ui.painters.pipeline import Pipeline
+from ui import charts, tiny_model
+from ui.player.painters import pipeline as painter
+from ui.player.painters.crowd import Crowd
+from ui.player.painters.pipeline import Pipeline
+from ui.practice import predict
+from ui.subjects.pipeline import model_pictures, pictures
+from ui.words import language
 
 CHAPTER = open_page("01_pipeline")
 PAGE = CHAPTER.constants
@@ -104,7 +107,7 @@ def test_the_newest_token_has_no_kv_until_it_is_decoded(text):
 @every_text
 def test_what_is_on_the_screen_is_the_answer_and_never_half_a_character(text):
     frames = film(text)
-    way = pipeline.passage(text, 8)
+    way = pictures.passage(text, 8)
     assert frames.moments[-1].screen == way.text
     for moment in frames.moments:
         assert way.text.startswith(moment.screen)
@@ -146,7 +149,7 @@ def test_the_real_model_has_the_size_the_text_says():
 
 @every_text
 def test_attention_sees_nothing_that_comes_later_and_adds_up_to_all(text):
-    way = pipeline.passage(text, PAGE["FEW"])
+    way = pictures.passage(text, PAGE["FEW"])
     for layer, head in ((1, 1), (PAGE["LAYERS"][-1], PAGE["HEADS"][-1])):
         figure = model_pictures.attention(way, layer, head)
         rows = [row for trace in figure.data for row in np.asarray(trace.z, dtype=float)]
@@ -157,7 +160,7 @@ def test_attention_sees_nothing_that_comes_later_and_adds_up_to_all(text):
 
 def test_a_token_that_comes_again_has_a_row_of_its_own_under_the_same_name():
     names = model_pictures.attention(
-        pipeline.passage("a a a a", 1), 1, 1
+        pictures.passage("a a a a", 1), 1, 1
     ).layout.yaxis.categoryarray
     assert len(set(names)) == len(names)
     assert len({name.rstrip(charts.ZERO_WIDTH) for name in names}) < len(names)
@@ -181,7 +184,7 @@ def test_the_cache_changes_nothing_and_blocks_not_a_bit(text):
 
 
 def test_some_heads_give_most_of_their_attention_to_the_first_token():
-    turn = pipeline.passage(tiny_model.SAMPLE, 1).turns[0]
+    turn = pictures.passage(tiny_model.SAMPLE, 1).turns[0]
     assert (turn.attention[:, :, -1, 0] > 0.5).any()
 
 
@@ -190,7 +193,7 @@ def test_some_heads_give_most_of_their_attention_to_the_first_token():
 
 def chosen(**knobs):
     how = {"temperature": 1.0, "top_k": 0, "top_p": 1.0} | knobs
-    return model_pictures.choice(pipeline.passage(tiny_model.SAMPLE, 1), Sampling(**how))
+    return model_pictures.choice(pictures.passage(tiny_model.SAMPLE, 1), Sampling(**how))
 
 
 def left(**knobs):
@@ -219,7 +222,7 @@ def test_top_p_leaves_just_as_many_as_it_takes():
 
 @pytest.mark.parametrize("text", TEXTS[:4])
 def test_at_the_same_top_p_hotter_leaves_more(text):
-    logits = pipeline.passage(text, 1).turns[0].logits
+    logits = pictures.passage(text, 1).turns[0].logits
 
     def number(temperature):
         how = Sampling(temperature, top_p=0.7)
@@ -240,7 +243,7 @@ def test_hot_with_two_left_makes_them_more_alike_than_cold():
 
 def test_sampling_never_changes_the_number_of_passes():
     for how in (GREEDY, Sampling(2.0), Sampling(1.0, top_k=2)):
-        way = pipeline.passage(tiny_model.SAMPLE, 6, how)
+        way = pictures.passage(tiny_model.SAMPLE, 6, how)
         assert len(way.turns) == len(way.answer)
 
 
@@ -367,7 +370,7 @@ def test_the_first_request_is_the_reader_s_text():
 
 def test_ten_tokens_take_ten_passes_whatever_the_prompt():
     assert QUIZ["passes_for_an_answer"]["answer"]["value"] == 10
-    assert len(pipeline.passage("x " * 20, 10).turns) == 10
+    assert len(pictures.passage("x " * 20, 10).turns) == 10
 
 
 def test_four_requests_of_ten_tokens_take_ten_passes_together():
@@ -378,7 +381,7 @@ def test_four_requests_of_ten_tokens_take_ten_passes_together():
 
 def test_a_prompt_twice_as_long_has_more_rows_and_the_same_passes():
     link = QUIZ["a_longer_prompt"]["link"]["query"]
-    short, long = (pipeline.passage(text, 8) for text in (tiny_model.SAMPLE, link["text"]))
+    short, long = (pictures.passage(text, 8) for text in (tiny_model.SAMPLE, link["text"]))
     assert len(long.prompt) > 1.8 * len(short.prompt)
     assert len(long.turns) == len(short.turns)
     assert {turn.num_new for turn in long.turns[1:]} == {1}
@@ -407,7 +410,7 @@ def test_hostile_text_is_only_ever_text(open_page, act):
 
 def test_no_token_is_markup_in_a_chart():
     text = "<b>&amp;</b> <br>"
-    way = pipeline.passage(text, 1)
+    way = pictures.passage(text, 1)
     came = model_pictures.arrivals(text)
     figures = (
         model_pictures.attention(way, 1, 1),

@@ -14,10 +14,11 @@ from sim.kv.sizes import Division
 from sim.model.measured import NUM_PIECES, Pace, Product, Results
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import phases as pictures
-from ui import predict, runs
-from ui.numbers import count, memory, seconds, significant
-from ui.painters.passes import Passes
+from ui.player.painters.passes import Passes
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.phases import pictures
+from ui.words.numbers import count, memory, seconds, significant
 
 PAGE = open_page("02_prefill_decode")
 FIXED = PAGE.constants

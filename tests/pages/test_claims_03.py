@@ -16,9 +16,10 @@ from sim import metrics
 from sim.views import stations, streaming
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import quiz, runs
-from ui.numbers import seconds
-from ui.painters.timeline import Timeline
+from ui.player.painters.timeline import Timeline
+from ui.practice import quiz
+from ui.results import runs
+from ui.words.numbers import seconds
 
 LATENCY = open_page("03_latency")
 HOST = LATENCY.constants["HOST"]

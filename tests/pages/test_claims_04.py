@@ -18,8 +18,10 @@ from sim.events import Preempted, Rejected
 from sim.workload import traces
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import runs, server_knobs, state
-from ui.numbers import percent, seconds, significant
+from ui.controls import server_knobs
+from ui.course import state
+from ui.results import runs
+from ui.words.numbers import percent, seconds, significant
 
 SIMULATOR = open_page("04_simulator")
 HOOK = SIMULATOR.play("hook")

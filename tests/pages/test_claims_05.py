@@ -16,8 +16,8 @@ from sim.request import Sequence
 from sim.views import slots
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import runs
-from ui.numbers import percent
+from ui.results import runs
+from ui.words.numbers import percent
 
 BATCHING = open_page("05_batching")
 TICK = BATCHING.constants["TICK_SECONDS"]

@@ -15,9 +15,10 @@ from sim.specs import GIB
 from sim.views.growth import growth
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import predict, runs
-from ui.numbers import count, memory, percent
-from ui.painters.timeline import Timeline
+from ui.player.painters.timeline import Timeline
+from ui.practice import predict
+from ui.results import runs
+from ui.words.numbers import count, memory, percent
 
 KV = open_page("06_kv_cache")
 PAGE = KV.constants

@@ -18,7 +18,8 @@ from sim.views import forks, waste
 from sim.views.occupancy import EXTERNAL, FINDABLE, INTERNAL, LATER
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import blocks, runs, wasted
+from ui.results import runs
+from ui.subjects.memory import blocks, wasted
 
 PAGE = open_page("07_fragmentation")
 IT = PAGE.constants

@@ -14,9 +14,11 @@ from sim.metrics import computed_tokens, reused_tokens, ttft
 from sim.workload import Chats
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import pool_walk, predict, prompts, runs
-from ui.numbers import count, percent, seconds
-from ui.painters.shelves import Shelves
+from ui.player.painters.shelves import Shelves
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.prefix import pool_walk, prompts
+from ui.words.numbers import count, percent, seconds
 
 CACHE = open_page("08_prefix_cache")
 PAGE = CACHE.constants

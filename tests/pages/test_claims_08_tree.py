@@ -7,8 +7,9 @@ import pytest
 from sim.studies import caches, replicas
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import runs, trees
-from ui.numbers import percent, seconds
+from ui.results import runs
+from ui.subjects.prefix import trees
+from ui.words.numbers import percent, seconds
 
 CACHE = open_page("08_prefix_cache")
 PAGE = CACHE.constants

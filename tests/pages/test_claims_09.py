@@ -18,9 +18,10 @@ from sim.studies import sweep
 from sim.views import stalls
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import predict, runs
-from ui.numbers import seconds
-from ui.painters.timeline import Timeline
+from ui.player.painters.timeline import Timeline
+from ui.practice import predict
+from ui.results import runs
+from ui.words.numbers import seconds
 
 CHUNKED = open_page("09_chunked_prefill")
 PAGE = CHUNKED.constants

@@ -25,9 +25,10 @@ from sim.studies.acceptance import (
 )
 from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
-from ui import speculation, tiny_model
-from ui.numbers import count, significant
-from ui.painters.tape import Tape
+from ui import tiny_model
+from ui.player.painters.tape import Tape
+from ui.subjects.speculation import pictures
+from ui.words.numbers import count, significant
 
 PAGES = {code: open_page("10_spec_decode", code) for code in LANGUAGES}
 SPEC = PAGES["en"]
@@ -66,20 +67,20 @@ def test_the_first_round_accepts_a_b_and_c_rejects_d_and_yields_four_tokens():
     first = tape().rounds[0]
     assert (len(first.proposed), first.num_accepted) == (PAGE["ASKED"], PAGE["SAID"]) == (4, 3)
     assert SPEC.play("hook").guesses["abcd"].truth == 4
-    own = speculation.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
+    own = pictures.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
     assert len(own[0].tokens) == 4
 
 
 def test_a_round_yields_what_was_accepted_and_one_token_wherever_the_controls_stand():
     for k, temperature in product(PAGE["NUM_PROPOSED"], (0.0, 1.0)):
-        for one in speculation.rounds(PAGE["TEXT"], k, temperature, 0):
+        for one in pictures.rounds(PAGE["TEXT"], k, temperature, 0):
             assert len(one.tokens) == one.num_accepted + 1
             assert 0 <= one.num_accepted <= k
 
 
 def test_the_page_counts_what_the_models_wrote():
     said = SPEC.play("hook").said["hook_numbers"]
-    rounds = speculation.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
+    rounds = pictures.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
     tokens = sum(len(one.tokens) for one in rounds)
     assert (said["passes"], said["tokens"]) == (str(len(rounds)), str(tokens))
     assert said["each"] == significant(tokens / len(rounds))
@@ -122,7 +123,7 @@ def test_a_text_that_is_too_long_says_so():
 @pytest.mark.parametrize("cost", [0, 0.1, 0.5])
 def test_cards_and_words_are_the_formula(a, cost):
     played = SPEC.play("worth", a=a, cost=cost)
-    best = best_num_proposed(a, cost, speculation.MOST_PROPOSED)
+    best = best_num_proposed(a, cost, pictures.MOST_PROPOSED)
     assert list(cards(played).values()) == [
         significant(expected_tokens(a, 4)),
         f"{significant(speedup(a, 4, cost))}×",
@@ -182,15 +183,15 @@ def test_acceptance_depends_on_the_text():
 
 def test_our_models_cannot_copy():
     for temperature in PAGE["TEMPERATURES"]:
-        assert speculation.mean_acceptance(PAGE["OTHER_TEXTS"]["copy"], float(temperature)) < 0.2
+        assert pictures.mean_acceptance(PAGE["OTHER_TEXTS"]["copy"], float(temperature)) < 0.2
 
 
 def test_our_draft_costs_a_third_of_the_target():
-    assert 0.3 < speculation.draft_cost() < 0.4
+    assert 0.3 < pictures.draft_cost() < 0.4
 
 
 def test_a_draft_this_large_needs_high_acceptance_or_few_proposals():
-    cost = speculation.draft_cost()
+    cost = pictures.draft_cost()
     assert speedup(0.5, 4, cost) < 1 < speedup(0.95, 4, cost)
     assert speedup(0.5, 1, cost) > 1
 
@@ -198,10 +199,10 @@ def test_a_draft_this_large_needs_high_acceptance_or_few_proposals():
 @pytest.mark.parametrize("text", [PAGE["TEXT"], PAGE["OTHER_TEXTS"]["code"]])
 def test_a_round_gains_only_if_it_yields_more_than_it_costs(text):
     said = SPEC.play("measured", text=text).said["measured_result"]
-    rounds = speculation.rounds(text, said["k"], 0.7, PAGE["SEED"])
+    rounds = pictures.rounds(text, said["k"], 0.7, PAGE["SEED"])
     yielded = sum(len(one.tokens) for one in rounds) / len(rounds)
     assert said["steps"] == "2.4"
-    assert (yielded > round_steps(4, speculation.draft_cost())) == (float(said["gain"]) > 1)
+    assert (yielded > round_steps(4, pictures.draft_cost())) == (float(said["gain"]) > 1)
 
 
 def test_the_largest_draft_is_accepted_most_and_gains_least():
@@ -293,7 +294,7 @@ def test_a_gain_for_one_is_a_loss_for_many():
 
 def test_the_right_rule_passes_and_the_wrong_one_fails_on_the_page():
     for seed in (0, 7):
-        _, right, wrong = speculation.both_rules(PAGE["TEXT"], 1.0, seed)
+        _, right, wrong = pictures.both_rules(PAGE["TEXT"], 1.0, seed)
         assert right.holds
         assert wrong.p_value < 1e-9
 
@@ -310,7 +311,7 @@ def test_a_right_rule_fails_about_one_series_in_a_thousand():
 
 def test_the_wrong_rule_prefers_what_both_models_like():
     """Its surplus min(p, q) - a p is positive where q is at least p, and p is below q / a."""
-    _, right, wrong = speculation.both_rules(PAGE["TEXT"], 1.0, 0)
+    _, right, wrong = pictures.both_rules(PAGE["TEXT"], 1.0, 0)
     surplus = dict(zip(right.tokens, wrong.observed - right.expected, strict=True))
     prompt = tiny_model.prompt(PAGE["TEXT"])
     _, p, q = proofs.hardest_place(tiny_model.target(), tiny_model.draft(), prompt, Sampling(1.0))
@@ -325,7 +326,7 @@ def test_greedy_speculation_writes_what_greedy_decoding_writes():
     )
     assert same.holds
     assert same.tie is None
-    rounds = speculation.rounds(PAGE["TEXT"], 4, GREEDY.temperature, 0)
+    rounds = pictures.rounds(PAGE["TEXT"], 4, GREEDY.temperature, 0)
     tokens = [token for one in rounds for token in one.tokens]
     assert tokens[:16] == list(same.one)
 
@@ -388,7 +389,7 @@ def test_the_busy_server_is_shown_losing():
 
 def test_a_rejected_token_is_never_its_own_correction_nor_is_any_that_q_covers():
     """What the feedback on "p without D" says."""
-    for one in speculation.rounds(PAGE["TEXT"], 4, 1.0, 0):
+    for one in pictures.rounds(PAGE["TEXT"], 4, 1.0, 0):
         if one.num_accepted < 4:
             p, q = one.p[one.num_accepted], one.q[one.num_accepted]
             missing = residual(p, q)

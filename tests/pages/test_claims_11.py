@@ -14,9 +14,9 @@ from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, la
 from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import predict
-from ui.numbers import count, memory, percent, seconds
-from ui.painters.timeline import Timeline
+from ui.player.painters.timeline import Timeline
+from ui.practice import predict
+from ui.words.numbers import count, memory, percent, seconds
 
 GRAPHS = open_page("11_cuda_graph")
 PAGE = GRAPHS.constants

@@ -11,10 +11,12 @@ from sim.cost.formats import StoredModel
 from sim.kv import Paged
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import formats as pictures
-from ui import predict, rounding, runs
-from ui.numbers import count, memory, percent, seconds, significant
-from ui.painters.rounding import Rounding
+from ui.player.painters.rounding import Rounding
+from ui.practice import predict
+from ui.results import runs
+from ui.subjects.quantization import formats as pictures
+from ui.subjects.quantization import rounding
+from ui.words.numbers import count, memory, percent, seconds, significant
 
 PAGE = open_page("12_quantization")
 FIXED = PAGE.constants

@@ -7,7 +7,7 @@ import pytest
 from sim.studies.pressure import Comparison
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
-from ui import pressure
+from ui.subjects.systems import pressure
 
 PAGE = open_page("13_systems", "en")
 POOLS = PAGE.constants["POOLS"]

@@ -9,7 +9,9 @@ from sim import scheduler
 from sim.clinic import CASES
 from tests.chapters import LANGUAGES
 from tests.pages.rehearsal import open_page
-from ui import chapters, clinic, runs
+from ui.course import chapters
+from ui.results import runs
+from ui.subjects.clinic import pictures
 
 CODE = re.compile(r"`([^`]+)`")
 ANSWERS = {  # to the three questions, as the table words them
@@ -155,7 +157,7 @@ def test_the_diagnosis_has_a_row_for_each_case_and_answers_the_questions_as_its_
 @both_languages
 def test_every_flag_and_metric_of_the_sheets_has_been_met_in_a_chapter(language):
     text = open_page("16_summary", language).play("sheets").text
-    met = inspect.getsource(clinic)
+    met = inspect.getsource(pictures)
     for one in chapters.in_order()[:-1]:
         met += one.script.with_suffix(f".{language}.md").read_text(encoding="utf-8")
     tables = text["diagnosis"] + text["metrics"] + text["flags"]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.chapters import LANGUAGES, ROOT
-from ui import chapters
+from ui.course import chapters
 
 with (ROOT / "assets" / "flags.csv").open(encoding="utf-8", newline="") as file:
     CHECKED = {(row["name"], row["engine"]): row for row in csv.DictReader(file)}

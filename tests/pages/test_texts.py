@@ -7,7 +7,8 @@ import re
 import pytest
 
 from tests.chapters import CHAPTERS, HOME, LANGUAGES, ROOT
-from ui import home, server_knobs
+from ui.controls import server_knobs
+from ui.page import home
 
 BLANK = re.compile(r"\{\{(\w+)\}\}")
 SECTION = re.compile(r"^## .*?\s*\{#(\w+)\}\s*$", re.MULTILINE)

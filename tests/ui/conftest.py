@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ui import charts, language
+from ui import charts
+from ui.words import language
 
 
 @pytest.fixture

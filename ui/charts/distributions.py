@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from ui.charts.line_charts import lines
 from ui.charts.series import Series
 from ui.charts.style import Dash, colour, legend
-from ui.language import tr
+from ui.words.language import tr
 
 MAX_CURVE_POINTS = 400
 PERCENTILES = (50, 99)

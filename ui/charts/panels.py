@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from ui.charts.curve_names import name_curves
 from ui.charts.series import Series, line, x_span, y_span
 from ui.charts.style import OUTSIDE_PX, plain, style_axes, text_px, write_above, y_axis
-from ui.language import tr
+from ui.words.language import tr
 
 ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
 

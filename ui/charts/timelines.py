@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from ui import theme
 from ui.charts.style import PATTERNS, legend, plain, style_axes, text_px
-from ui.language import tr
+from ui.words.language import tr
 
 ROW_PX = 18  # height of one request in the timeline
 FRAME_PX = 90  # of a timeline's height: legend, axis and its title

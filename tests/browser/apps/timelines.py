@@ -9,9 +9,11 @@ from sim import scheduler, workload
 from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
-from ui import frames, language, player
-from ui.language import tr
-from ui.painters.timeline import Span, Timeline
+from ui import player
+from ui.player.painters.timeline import Span, Timeline
+from ui.subjects.batching import frames
+from ui.words import language
+from ui.words.language import tr
 
 CLOCK = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=1 / 64)
 

@@ -10,7 +10,7 @@ from sim.clinic import CASES, THRESHOLDS, Deployment, Panel, Readings, Slo, Thre
 from sim.clinic.deployment import EAGER, Machine
 from sim.cost import Eager, Roofline
 from sim.cost.phases import decode
-from ui import runs
+from ui.results import runs
 
 # Where each case's readings come closest to another story, of 64 seeds.
 case_seeds = dict.fromkeys(CASES, 5) | {

@@ -1,0 +1,39 @@
+"""The language: what was chosen, else the browser's, else Chinese."""
+
+import pytest
+
+from ui.words import language
+
+
+class Context:
+    def __init__(self, locale):
+        self.locale = locale
+
+
+@pytest.mark.parametrize(
+    ("locale", "expected"),
+    [
+        ("zh-CN", "zh"),
+        ("zh", "zh"),
+        ("ZH-Hant-TW", "zh"),
+        ("en-US", "en"),
+        ("de-DE", "en"),
+        ("", "zh"),
+        (None, "zh"),
+    ],
+)
+def test_without_a_choice_the_browser_decides_and_else_it_is_chinese(monkeypatch, locale, expected):
+    monkeypatch.setattr(language.st, "session_state", {})
+    monkeypatch.setattr(language.st, "context", Context(locale))
+    assert language.current() == expected
+    assert language.tr("中", "en") == ("中" if expected == "zh" else "en")
+
+
+def test_a_choice_wins_over_the_browser_and_an_unknown_code_changes_nothing(monkeypatch):
+    monkeypatch.setattr(language.st, "session_state", {})
+    monkeypatch.setattr(language.st, "context", Context("zh-CN"))
+    language.choose("en")
+    assert language.current() == "en"
+    for code in ("fr", "", None, "EN"):
+        language.choose(code)
+        assert language.current() == "en"

@@ -1,0 +1,8 @@
+"""What the course consists of, and the addresses that lead into it.
+
+prose     chapter text: one Markdown file per language, cut into named sections
+chapters  the list of chapters, in reading order
+state     the state of a page lives in its URL
+links     to a chapter as this reader left it, or into a stated state
+glossary  terms, explained where they stand
+"""

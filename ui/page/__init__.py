@@ -1,0 +1,8 @@
+"""Around the chapters, and over all of them.
+
+frame          what surrounds every page: chapter list, language, styles, lecture view
+home           the home page
+concepts       a sentence for each concept, and the chapter that shows it
+glossary_list  every term, to be searched
+summary        the course on two sheets, to print
+"""

@@ -1,0 +1,131 @@
+"""What surrounds every page: chapter list, language, style sheet, lecture view."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from ui import player
+from ui.course import chapters, links, state
+from ui.files import ASSETS
+from ui.words import language as languages
+from ui.words.language import LANGUAGES, tr
+
+STYLES = [ASSETS / name for name in ("style.css", "parts.css")]
+LECTURE_STYLE = ASSETS / "lecture.css"
+LECTURE_SCRIPT = ASSETS / "lecture.js"
+NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
+
+
+def begin(name: str, title: Callable[[], str]) -> None:
+    """Open a page: URL, language, title, style, chapter list.  The first call of every page."""
+    state.open_page(name)
+    st.set_page_config(
+        page_title=f"{title()} · {tr(NAME_ZH, NAME_EN)}",
+        page_icon=str(ASSETS / "icon.png"),
+        layout="wide",
+        initial_sidebar_state="collapsed" if links.is_lecture() else "auto",
+    )
+    styles = [*STYLES, LECTURE_STYLE] if links.is_lecture() else STYLES
+    st.html("<style>" + "\n".join(map(_text_of, styles)) + "</style>")
+    _say_language()
+    if links.is_lecture():
+        _lecture_script()
+    else:
+        with st.sidebar:
+            _sidebar(name)
+
+
+def lecture_bar(title: str, back: str | None, onward: str | None, first: str) -> None:
+    """The one line under a lecture act: where we are, and how to go on, back, or out."""
+    with st.container(horizontal=True, gap="small", key="lecture-bar", vertical_alignment="center"):
+        st.markdown(title)
+        _turn(tr("上一幕", "Back"), "PageUp", back, first)
+        _turn(tr("下一幕", "Next"), "PageDown", onward, first)
+        st.button(
+            tr("重置", "Reset"), key="lecture-reset", on_click=_reset, icon=":material/restart_alt:"
+        )
+        st.button(tr("退出讲课视图", "Leave the lecture view"), key="lecture-exit", on_click=_leave)
+
+
+def _turn(label: str, shortcut: str, code: str | None, first: str) -> None:
+    st.button(
+        label,
+        key=f"lecture-{shortcut}",
+        shortcut=shortcut,
+        disabled=code is None,
+        on_click=state.set_value,
+        args=("part", code, first),
+    )
+
+
+def _reset() -> None:
+    state.reset()
+    player.rewind()
+
+
+def _leave() -> None:
+    state.moved()
+    st.query_params.pop("view", None)
+
+
+def _sidebar(here: str) -> None:
+    language = languages.current()
+    _language_switch(language)
+    with st.container(key="chapter-list", gap=None):
+        links.home_link(tr("首页", "Home"))
+        for group, members in chapters.listed():
+            st.caption(group.zh if language == "zh" else group.en)
+            for chapter in members:
+                links.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+    if here != links.HOME:
+        with st.container(key="lecture-link"):
+            st.page_link(
+                chapters.Chapter(here).page,
+                label=tr("讲课视图", "Lecture view"),
+                icon=":material/present_to_all:",
+                query_params=state.query_of(here, view="lecture"),
+            )
+
+
+def _language_switch(language: str) -> None:
+    st.session_state["_language_switch"] = language
+    st.segmented_control(
+        "中文 / English",
+        list(LANGUAGES),
+        key="_language_switch",
+        format_func=LANGUAGES.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+        on_change=_switch_language,
+    )
+
+
+def _switch_language() -> None:
+    state.moved()
+    languages.choose(st.session_state["_language_switch"])
+
+
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _say_language() -> None:
+    """Set `<html lang>`, which Streamlit leaves at "en"; drawn once, changes with the language."""
+    code = "zh-CN" if languages.current() == "zh" else "en"
+    component = st.components.v2.component(
+        "html_language",
+        html="<span hidden></span>",
+        js="export default ({data}) => { document.documentElement.lang = data.code; }",
+    )
+    with st.container(key="html-language"):
+        component(key="html-language-component", data={"code": code}, height="content")
+
+
+def _lecture_script() -> None:
+    """Light whatever the system prefers; PageDown and PageUp go to the acts whatever has focus."""
+    component = st.components.v2.component(
+        "lecture_script", html="<span hidden></span>", js=_text_of(LECTURE_SCRIPT)
+    )
+    with st.container(key="lecture-script"):
+        component(key="lecture-script-component", height="content")

@@ -1,0 +1,40 @@
+"""The step player: from frames to a picture that is played, step by step, in the browser.
+
+encoding   what may go into a player, and how it travels
+component  drawing it, and where the reader stands
+painters/  the kinds of pictures it can show
+"""
+
+from ui.player.component import component, join_modules, rewind, show, stands
+from ui.player.encoding import (
+    MAX_BYTES,
+    MAX_STEPS,
+    Frames,
+    FramesError,
+    changes,
+    check,
+    check_length,
+    encode,
+    packed,
+    pick,
+    weight,
+)
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_STEPS",
+    "Frames",
+    "FramesError",
+    "changes",
+    "check",
+    "check_length",
+    "component",
+    "encode",
+    "join_modules",
+    "packed",
+    "pick",
+    "rewind",
+    "show",
+    "stands",
+    "weight",
+]

@@ -1,0 +1,130 @@
+"""The pipeline: the stations of a server in a row, and below them what one text has become.
+
+Frame k stands at one station; it shows as many tokens as there are by then, how many of them have
+K and V in each layer, the probabilities that were drawn from, the bytes that wait for the rest of
+their character, and the text on the screen.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ui import theme
+from ui.player import Frames, FramesError, changes, pick
+from ui.words.language import tr
+
+# In the order of the way; the decode step stands below the prefill, in the loop.
+STATIONS = ("answer", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "answer")
+TEXT, TOKENIZE, QUEUE, PREFILL, DECODE, SAMPLE, DETOKENIZE, SCREEN = range(len(STATIONS))
+
+
+def station_names() -> list[str]:
+    return [
+        tr("文字", "text"),
+        tr("分词", "tokenize"),
+        tr("队列", "queue"),
+        tr("预填充", "prefill"),
+        tr("解码", "decode"),
+        tr("采样", "sample"),
+        tr("还原", "detokenize"),
+        tr("屏幕", "screen"),
+    ]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A token that may come next.  `said`: its probability, as it is written."""
+
+    piece: str
+    probability: float
+    said: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is there at one step.  `bars`: which of the distributions, -1 for none."""
+
+    station: int
+    num_tokens: int
+    kv: tuple[int, ...]  # [layers] tokens whose K and V are kept
+    bars: int = -1
+    waiting: tuple[str, ...] = ()  # bytes
+    screen: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline(Frames):
+    """One text on its way."""
+
+    text: str
+    pieces: tuple[str, ...]  # of all tokens, the prompt's and the answer's
+    token_ids: tuple[int, ...]
+    prompt_tokens: int
+    distributions: tuple[tuple[Bar, ...], ...]
+    moments: tuple[Moment, ...]
+
+    painter: ClassVar[str] = "pipeline"
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.moments)
+
+    def meanings(self) -> tuple[str, ...]:
+        return tuple(name for name in theme.MEANINGS if name in STATIONS)
+
+    def check(self) -> None:
+        if len(self.pieces) != len(self.token_ids):
+            raise FramesError(f"{len(self.pieces)} pieces for {len(self.token_ids)} tokens")
+        for moment in self.moments:
+            if not 0 <= moment.station < len(STATIONS):
+                raise FramesError(f"{moment} is at no station")
+            if moment.num_tokens > len(self.pieces) or max(moment.kv) > moment.num_tokens:
+                raise FramesError(f"{moment} shows more tokens than there are")
+            if moment.bars >= len(self.distributions):
+                raise FramesError(f"{moment} shows a distribution that is not there")
+            if len(moment.kv) != len(self.moments[0].kv):
+                raise FramesError(f"{moment} has another number of layers than the first one")
+
+    def picture(self) -> dict[str, Any]:
+        meanings = self.meanings()
+        return {
+            "kinds": [meanings.index(name) for name in STATIONS],
+            "text": self.text,
+            "tokens": list(zip(self.pieces, self.token_ids, strict=True)),
+            "prompt": self.prompt_tokens,
+            "bars": [
+                [[bar.piece, round(bar.probability, 4), bar.said, bar.chosen] for bar in bars]
+                for bars in self.distributions
+            ],
+            "stations": [moment.station for moment in self.moments],
+            "num": [moment.num_tokens for moment in self.moments],
+            "kv": changes(moment.kv for moment in self.moments),
+            "shown": [moment.bars for moment in self.moments],
+            "waiting": changes(moment.waiting for moment in self.moments),
+            "screen": changes(moment.screen for moment in self.moments),
+        }
+
+    def texts(self) -> dict[str, Any]:
+        return {"stations": station_names()}
+
+    def words(self) -> dict[str, str]:
+        return {
+            "loop": tr("每个 token 一圈", "once per token"),
+            "token": "token",
+            "kv": tr("KV 缓存", "KV cache"),
+            "layers": tr("{n} 层", "{n} layers"),
+            "sampler": tr("采样：下一个 token 的概率", "sample: what may come next"),
+            "waits": tr("还不成字的字节：", "no character yet:"),
+            "nothing": tr("没有", "none"),
+            "screen": tr("屏幕上", "on the screen"),
+            "column_station": tr("在哪一站", "Station"),
+            "column_tokens": tr("token 与 id", "Tokens and ids"),
+            "column_kv": tr("有 KV 的 token", "Tokens with KV"),
+            "column_screen": tr("屏幕上", "On the screen"),
+            "held": tr("KV 在 {n} 层", "KV in {n} layers"),
+        }
+
+    def take(self, steps: np.ndarray) -> Self:
+        return replace(super().take(steps), moments=pick(self.moments, steps))

@@ -1,0 +1,190 @@
+"""A reader's progress: kept in their own browser, carried off as a file, handed in as a table.
+
+There is no login, and nothing is written on the server.  `mount` adds a small component that keeps
+the marks (`answers`) in localStorage and hands them over once per session; that arrives one
+rerun late, so it is mounted only where progress is seen or made.  An exam at hand (`sitting`)
+travels along.
+
+What comes from a file or from the browser is hostile until `read` has read it.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from ui.files import ASSETS
+from ui.practice import answers, bank, sitting
+from ui.practice.answers import Mark
+from ui.practice.bank import Item
+from ui.words.language import tr
+
+KEY = "progress"
+SCRIPT = ASSETS / "progress.js"
+VERSION = 1
+MAX_BYTES = 200_000
+MAX_MARKS = 2_000
+MAX_TRIES = 9_999
+COLUMNS = ("chapter", "item", "kind", "result", "sure", "tries")
+
+
+class ProgressError(ValueError):
+    """A file or a store that cannot be read; the message says where, in the reader's language."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What was read: marks, and how many were of questions this version does not have."""
+
+    marks: dict[str, Mark]
+    num_unknown: int = 0
+
+
+# Reading and writing
+
+
+def written(marks: Mapping[str, Mark]) -> bytes:
+    """The file a reader carries off."""
+    content = {"version": VERSION, "marks": {key: asdict(mark) for key, mark in marks.items()}}
+    return json.dumps(content, indent=1).encode()
+
+
+def read(content: bytes) -> Stored:
+    """Raises ProgressError where the content is not what `written` writes."""
+    if len(content) > MAX_BYTES:
+        raise ProgressError(
+            tr(
+                f"文件有 {len(content):,} 字节，进度文件最多 {MAX_BYTES:,} 字节。",
+                f"The file has {len(content):,} bytes; a progress file has {MAX_BYTES:,} at most.",
+            )
+        )
+    whole = _parsed(content)
+    if not isinstance(whole, dict) or whole.get("version") != VERSION:
+        raise _error("version", str(VERSION))
+    entries = whole.get("marks")
+    if not isinstance(entries, dict) or len(entries) > MAX_MARKS:
+        raise _error("marks", tr(f"最多 {MAX_MARKS:,} 条", f"{MAX_MARKS:,} entries at most"))
+    items = bank.all_items()
+    known = {key: _mark(items[key], entry) for key, entry in entries.items() if key in items}
+    return Stored(known, len(entries) - len(known))
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content.decode("utf-8"))
+    except json.JSONDecodeError as error:
+        raise ProgressError(
+            tr(
+                f"第 {error.lineno} 行第 {error.colno} 列不是 JSON。",
+                f"Line {error.lineno}, column {error.colno} is not JSON.",
+            )
+        ) from error
+    except (ValueError, RecursionError) as error:  # not UTF-8; a number too long; nested too deep
+        raise ProgressError(tr("这不是 JSON 文件。", "This is not a JSON file.")) from error
+
+
+def _mark(item: Item, entry: object) -> Mark:
+    where = f"marks.{item.key}"
+    if not isinstance(entry, dict):
+        raise _error(where, "{answer, sure, tries}")
+    answer, sure, tries = (entry.get(name) for name in ("answer", "sure", "tries"))
+    if not item.takes(answer):
+        raise _error(f"{where}.answer", tr("这道题的一个答案", "an answer to this question"))
+    if not isinstance(sure, bool):
+        raise _error(f"{where}.sure", "true / false")
+    if type(tries) is not int or not 1 <= tries <= MAX_TRIES:
+        raise _error(f"{where}.tries", f"1–{MAX_TRIES}")
+    return Mark(answer, sure, tries)
+
+
+def _error(where: str, expected: str) -> ProgressError:
+    return ProgressError(
+        tr(f"{where} 有误，应为：{expected}。", f"{where} is not as it should be: {expected}.")
+    )
+
+
+def table(rows: Iterable[tuple[Item, Mark | None]]) -> bytes:
+    """One row per question, the same in every language; a spreadsheet takes no cell for code."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for item, mark in rows:
+        row: list[object] = [item.chapter, item.id, item.kind]
+        if mark is None:
+            writer.writerow([*row, "", "", ""])
+        else:
+            is_right = answers.judged(item, mark.answer)
+            writer.writerow([*row, "right" if is_right else "wrong", int(mark.sure), mark.tries])
+    return text.getvalue().encode()
+
+
+# The browser
+
+
+def mount() -> None:
+    """Exchange marks with the reader's browser.  Once per page, where progress is seen or made."""
+    _take_stored()
+    data = {
+        "known": is_known(),
+        "reset": st.session_state.get("_progress_reset", False),
+        "marks": {key: asdict(mark) for key, mark in answers.news().items()},
+        "exam": sitting.kept(),
+    }
+    component = st.components.v2.component(
+        "progress", html="<span hidden data-progress></span>", js=_script()
+    )
+    with st.container(key="progress-store"):
+        component(key=KEY, data=data, on_stored_change=_take_stored, height="content")
+
+
+def is_known() -> bool:
+    """Whether the browser has handed over what it had kept."""
+    return bool(st.session_state.get("_progress_known", False))
+
+
+def problem() -> str:
+    """What the reader should know of their browser's store; empty when all is well."""
+    return str(st.session_state.get("_progress_problem", ""))
+
+
+def reset() -> None:
+    """Forget everything, here and in the browser."""
+    answers.wipe()
+    sitting.forget()
+    st.session_state["_progress_reset"] = st.session_state["_progress_known"] = True
+    st.session_state["_progress_problem"] = ""
+
+
+def _take_stored() -> None:
+    """The browser has handed its store over: once per session."""
+    said = (st.session_state.get(KEY) or {}).get("stored")
+    if said is None or is_known():
+        return
+    st.session_state["_progress_known"] = True
+    sitting.came_back(str(said.get("exam") or ""))
+    if not said.get("works"):
+        st.session_state["_progress_problem"] = tr(
+            "浏览器不允许这个页面保存数据：关掉页面，进度就没了。可以先导出成文件。",
+            "Your browser keeps nothing for this page: progress is gone when you close it. "
+            "Export it as a file.",
+        )
+    text = str(said.get("text") or "")
+    if not text:
+        return
+    try:
+        answers.take_over(read(text.encode("utf-8", "replace")).marks)
+    except ProgressError as error:
+        st.session_state["_progress_problem"] = tr(
+            f"浏览器里保存的进度读不出来，从头开始记。{error}",
+            f"What your browser had kept cannot be read, so progress starts anew. {error}",
+        )
+
+
+@cache
+def _script() -> str:
+    return SCRIPT.read_text(encoding="utf-8")

@@ -1,0 +1,10 @@
+"""What comes out of a run, for whom it concerns.
+
+runs          runs of the simulation, kept: the same setup is computed once
+cards         the numbers of a result, in one row
+run_cards     those of a whole run
+run_pictures  its requests, its load, its limits
+compare       a run that is kept as A, beside the one on the page
+curves        the same server again and again, one point per run
+take_along    what a reader carries off: `downloads`, `serve_command`, `engine_log`
+"""

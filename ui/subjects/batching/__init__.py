@@ -1,0 +1,1 @@
+"""Batches: who shares a step with whom, slot by slot and step by step."""

@@ -1,0 +1,1 @@
+"""Constrained decoding: a reader's format, its masks, its index over tokens."""

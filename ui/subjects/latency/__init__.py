@@ -1,0 +1,1 @@
+"""Where latency comes from, and what a client measures."""

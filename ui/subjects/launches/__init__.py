@@ -1,0 +1,1 @@
+"""How a step reaches the GPU: CPU and GPU on one time axis."""

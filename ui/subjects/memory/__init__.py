@@ -1,0 +1,1 @@
+"""KV memory: what it takes, who owns which block, what is lost of it."""

@@ -1,0 +1,325 @@
+"""Pictures of KV memory: what lies on a GPU, what the formulas give, how KV grows during a run.
+
+They read results of `sim` and hand them to `charts` or to the timeline painter; nothing here
+decides or measures anything.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sim.engine import Run, Step
+from sim.kv.sizes import Division, RequestGroup, request_bytes
+from sim.specs import GIB, Model
+from sim.views.growth import Growth
+from ui import charts, theme
+from ui.charts import Panel, Series, TimelineRow
+from ui.player.painters.timeline import Span, Timeline
+from ui.subjects.memory import memory_notes
+from ui.words import notes
+from ui.words.language import tr
+from ui.words.numbers import memory
+
+NAMED_SHARE = 0.08  # of the axis that a span needs to carry its size
+HEIGHT = 226
+NUMBERED_SHARE = 0.05  # of the GPU's memory that a conversation needs to carry its number
+HEAD_SHARE = 0.65  # of the size of text, so that neighbours do not touch
+SEAM = 0.003  # of the axis between two requests
+AIR = 1.04  # beyond the longest bar
+
+
+# -- the memory of a GPU ------------------------------------------------------------------------
+
+
+def conversations(
+    division: Division, tokens: int, num_running: int, num_waiting: int, large: bool = False
+) -> go.Figure:
+    """One bar: what the server took when it started, and one piece for each conversation."""
+    size = request_bytes(division.model, tokens) / GIB
+    first, end = _pool(division)
+    seam = SEAM * division.gpu.memory_bytes / GIB
+    held = [
+        charts.Span("stored", first + size * place, first + size * (place + 1) - seam)
+        for place in range(num_running)
+    ]
+    rest = charts.Span("free", first + size * num_running, end)
+    queued = [
+        charts.Span("queue", size * place, size * (place + 1) - seam)
+        for place in range(num_waiting)
+    ]
+    rows = [
+        TimelineRow(division.gpu.name, [*_beside_pool(division), *held, rest]),
+        TimelineRow(tr("要排队的", "in the queue"), queued),
+    ]
+    figure = _memory_bars(rows, division, large)
+    for row, spans in enumerate((held, queued)):
+        for number, span in enumerate(spans, start=1 if row == 0 else num_running + 1):
+            if size > NUMBERED_SHARE * division.gpu.memory_bytes / GIB:
+                charts.name_span_above(figure, row, span, str(number), large)
+    return figure
+
+
+def shared_pool(
+    division: Division, groups: Mapping[str, RequestGroup], large: bool = False
+) -> go.Figure:
+    """The whole GPU, then what each group of requests takes of the pool, one after the other."""
+    first, end = _pool(division)
+    sizes = [request_bytes(division.model, one.active_tokens) / GIB for one in groups.values()]
+    ends = first + np.cumsum([0.0, *sizes])
+    used = min(float(ends[-1]), end)
+    whole = [charts.Span("stored", first, used), charts.Span("free", used, end)]
+    rows = [TimelineRow(division.gpu.name, [*_beside_pool(division), *whole])]
+    for (name, one), (start, stop) in zip(groups.items(), pairwise(ends.tolist()), strict=True):
+        fits, beyond = min(stop, max(start, end)), max(start, min(stop, end))
+        spans = [charts.Span("stored", start, fits), charts.Span("queue", beyond, stop)]
+        label = f"{name} {one.num_requests} × {one.tokens:,}"
+        rows.append(TimelineRow(label, [span for span in spans if span.end > span.start]))
+    return _memory_bars(rows, division, large)
+
+
+def _pool(division: Division) -> tuple[float, float]:
+    """Where the KV pool begins and ends on the axis, in GiB."""
+    first = (division.model.memory_bytes + division.overhead_bytes) / GIB
+    return first, first + division.pool_bytes / GIB
+
+
+def _beside_pool(division: Division) -> list[charts.Span]:
+    weights, (first, end) = division.model.memory_bytes / GIB, _pool(division)
+    return [
+        charts.Span("weights", 0, weights),
+        charts.Span("overhead", weights, first),
+        charts.Span("left_alone", end, division.gpu.memory_bytes / GIB),
+    ]
+
+
+def _memory_bars(rows: Sequence[TimelineRow], division: Division, large: bool) -> go.Figure:
+    x_title = f"GiB · {division.model.name}"
+    figure = charts.request_timeline(rows, x_title, large=large, height=HEIGHT)
+    figure.update_traces(width=charts.LOW_BAR)
+    figure.update_yaxes(range=[len(rows) - 0.5, -1])  # room for words above each bar
+    longest = max(span.end for row in rows for span in row.spans)
+    figure.update_xaxes(range=[0, longest * AIR])
+    for edge in _pool(division):
+        figure.add_vline(x=edge, line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"})
+    for row, one in enumerate(rows):
+        for span in one.spans:
+            if span.state in ("weights", "free") and span.end - span.start > NAMED_SHARE * longest:
+                charts.name_span_above(figure, row, span, f"{span.end - span.start:.3g}", large)
+    return figure
+
+
+# -- the formulas -------------------------------------------------------------------------------
+
+
+def formulas(
+    right: Mapping[str, float], wrong: Mapping[str, float], large: bool = False
+) -> go.Figure:
+    """What each formula gives, and below it what each mistake would: name -> bytes."""
+    both = {**right, **wrong}
+    colours: list[str | int] = [*["stored"] * len(right), *["held"] * len(wrong)]
+    return charts.bars(
+        list(both),
+        [size / GIB for size in both.values()],
+        "GiB",
+        colours=colours,
+        texts=[memory(size) for size in both.values()],
+        large=large,
+        height=380 if large else 258,
+    ).update_traces(constraintext="none")
+
+
+def heads(model: Model, large: bool = False) -> go.Figure:
+    """Query heads above, KV heads below: a KV head stands under the query heads that share it."""
+    queries = np.arange(model.q_heads)
+    group = model.q_heads // model.kv_heads
+    middles = queries.reshape(model.kv_heads, group).mean(axis=1)
+    size = charts.text_px(large)
+    figure = charts.lines([Series("", [-1, model.q_heads], [0, 1])], "", "", large=large)
+    figure.data = ()
+    pairs = [(query, middles[query // group]) for query in queries]
+    figure.add_trace(
+        go.Scatter(
+            x=[end for query, below in pairs for end in (query, below, None)],
+            y=[end for _ in pairs for end in (1, 0, None)],
+            mode="lines",
+            line={"color": charts.AXIS, "width": 1.5},
+            hoverinfo="skip",
+        )
+    )
+    for y, places, kind in ((1, queries, "decode"), (0, middles, "stored")):
+        figure.add_trace(
+            go.Scatter(
+                x=places,
+                y=np.full(len(places), y),
+                mode="markers",
+                marker={
+                    "symbol": "square" if y == 0 else "circle",
+                    "size": size * HEAD_SHARE,
+                    "color": theme.MEANINGS[kind].colour,
+                },
+                cliponaxis=False,
+                hoverinfo="skip",
+            )
+        )
+    figure.update_xaxes(visible=False, range=[-0.7, model.q_heads - 0.3])
+    figure.update_yaxes(
+        range=[-0.35, 1.35],
+        tickvals=[0, 1],
+        ticktext=[
+            tr(f"{model.kv_heads} 个 KV 头", f"{model.kv_heads} KV heads"),
+            tr(f"{model.q_heads} 个查询头", f"{model.q_heads} query heads"),
+        ],
+        showgrid=False,
+    )
+    return figure.update_layout(height=120, margin={"t": 6, "b": 6})
+
+
+def against_weights(division: Division, tokens: int, large: bool = False) -> go.Figure:
+    """KV in GiB along the number of active tokens, the weights as a level, the pool as an end."""
+    most = 1.25 * max(tokens, division.break_even_tokens, division.pool_tokens)
+    per_token, weights = division.model.kv_bytes_per_token / GIB, division.model.memory_bytes / GIB
+    ends = [0.0, most]
+    figure = charts.lines(
+        [
+            Series(tr("KV", "KV"), ends, [end * per_token for end in ends], "stored"),
+            Series(tr("权重", "weights"), ends, [weights, weights], "weights", dash="dash"),
+        ],
+        tr("活跃 token 总数", "active tokens in all"),
+        "GiB",
+        large=large,
+        height=185,
+    )
+    figure.add_vline(
+        x=division.pool_tokens,
+        line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"},
+        annotation={
+            "text": tr("池满", "pool full"),
+            "font_size": charts.text_px(large),
+        },
+        annotation_position="top left",
+    )
+    figure.update_xaxes(nticks=4, tickangle=0)
+    return charts.mark_point(figure, tokens, tokens * per_token, tr("现在", "now"), large)
+
+
+# -- during a run -------------------------------------------------------------------------------
+
+
+def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figure:
+    """Each request's KV stacked upon the others', and what requests x longest length would give.
+
+    In MiB, since these few requests are small.
+    """
+    mib = request_bytes(model, 1) / 1024**2
+    times = np.append(growth.start_seconds, growth.end_seconds[-1])
+    guess = _to_the_end(growth.num_active * growth.longest_tokens * mib)
+    one = Series(
+        tr("请求数 × 最长长度", "requests × longest length"),
+        *(times, guess, charts.NEUTRAL, "dash"),
+        step=True,
+    )
+    figure = charts.lines(
+        [one],
+        tr("时间（秒）", "time (s)"),
+        charts.keyed("MiB", [one]),
+        large=large,
+        height=165,
+    )
+    for row, who in enumerate(growth.request_ids):
+        figure.add_trace(_layer(times, _to_the_end(growth.tokens[row] * mib), who))
+    figure.update_xaxes(range=[0, float(times[-1])])
+    size = charts.text_px(large)
+    below = np.cumsum(growth.tokens, axis=0) - growth.tokens
+    for row, who in enumerate(growth.request_ids):  # a letter in the middle of each layer
+        present = np.flatnonzero(growth.tokens[row])
+        at = present[int(0.4 * len(present))]
+        figure.add_annotation(
+            x=float(times[at]),
+            y=float((below[row, at] + growth.tokens[row, at] / 2) * mib),
+            text=f"<b>{theme.request_letter(who)}</b>",
+            showarrow=False,
+            font_size=size,
+        )
+    return figure
+
+
+def _to_the_end(values: np.ndarray) -> np.ndarray:
+    """A value for each step, the last one held until that step is over."""
+    return np.append(values, values[-1])
+
+
+def _layer(times: np.ndarray, size: np.ndarray, who: int) -> go.Scatter:
+    hue = charts.colour(who)
+    return go.Scatter(
+        name=theme.request_letter(who),
+        x=times,
+        y=size,
+        mode="lines",
+        stackgroup="kv",
+        line={"color": hue, "width": 1, "shape": "hv"},
+        fillcolor=charts.faint(hue),
+        hovertemplate=f"{theme.request_letter(who)}: %{{y:,.3~g}} MiB<extra></extra>",
+    )
+
+
+def growth_timeline(steps: Sequence[Step], growth: Growth, model: Model, alt: str) -> Timeline:
+    """A lane for each request, and one for the sum of their tokens; a frame for each step."""
+    lanes = {who: lane for lane, who in enumerate(growth.request_ids)}
+    spans = []
+    for step, total in zip(steps, growth.active_tokens.tolist(), strict=True):
+        start, end = step.start_seconds, step.end_seconds
+        spans += [
+            Span(
+                lanes[work.request_id],
+                start,
+                end,
+                "prefill" if work.is_prefill else "decode",
+                f"{work.context:,}",
+            )
+            for work in step.work
+        ]
+        spans.append(Span(len(lanes), start, end, "stored", f"{total:,}"))
+    said = [
+        memory_notes.kept(step, column.tolist(), growth.request_ids, model.kv_bytes_per_token)
+        for step, column in zip(steps, growth.tokens.T, strict=True)
+    ]
+    return Timeline(
+        lanes=(*(theme.request_letter(who) for who in lanes), tr("合计", "sum")),
+        spans=tuple(spans),
+        at=tuple(growth.end_seconds.tolist()),
+        notes=tuple(said),
+        events=tuple(
+            tuple(kind for kind in dict.fromkeys(notes.kinds(step)) if kind not in UNSEEN)
+            for step in steps
+        ),
+        alt=alt,
+    )
+
+
+UNSEEN = {"block_full", "pool_full"}  # no blocks in this picture
+
+
+def two_gauges(run: Run, division: Division, large: bool = False) -> go.Figure:
+    """What `nvidia-smi` says beside what the server says, and how many requests there are."""
+    series = run.series
+    times = series.end_seconds
+    held = series.kv_usage * division.pool_bytes / GIB
+    smi = Series(
+        "nvidia-smi", [0.0, float(times[-1])], [division.occupied_bytes / GIB] * 2, "weights"
+    )
+    kv = charts.thinned(tr("在用的 KV", "KV in use"), times, held, "stored", "dash")
+    running = charts.thinned(tr("运行", "running"), times, series.num_running, "decode")
+    waiting = charts.thinned(tr("排队", "waiting"), times, series.num_waiting, "queue", "dash")
+    top = division.gpu.memory_bytes / GIB
+    panels = [
+        Panel(charts.keyed("GiB", [smi, kv]), [smi, kv], top=top, names_in_title=True),
+        Panel(
+            charts.keyed(tr("请求数", "requests"), [running, waiting]),
+            [running, waiting],
+            names_in_title=True,
+        ),
+    ]
+    title = tr("时间（秒）", "time (s)")
+    return charts.stacked_time_series(panels, title, large=large, height=330)

@@ -1,0 +1,1 @@
+"""Prefill and decode: two shapes of work, on paper and measured on this machine."""

@@ -1,0 +1,327 @@
+"""Pictures of prefill and decode: matrices to scale, the two times of a step, one roofline.
+
+They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from sim.cost import Breakdown, Part, Roofline, phases
+from sim.engine import Step
+from sim.specs import Model
+from ui import charts, theme
+from ui.charts import Series, Span, TimelineRow
+from ui.player.painters.passes import Passes
+from ui.words import notes
+from ui.words.language import tr
+from ui.words.numbers import count, memory, seconds, significant
+
+# -- two shapes ---------------------------------------------------------------------------------
+
+GAP = 500  # between two matrices, in rows or columns
+LABEL = 700  # below the lowest
+AIR = 160  # around all of them
+LEAST_PX = 3  # a matrix of one row is drawn as a line so thick
+
+
+def matrices(model: Model, rows: int, most: int, phase: str, large: bool = False) -> go.Figure:
+    """Rows in, the weights of one layer's `gate`, and rows out, all on one scale.
+
+    The result lies below the weights and beside the rows, as in a multiplication on paper.  `most`
+    rows have room.
+    """
+    hidden, ffn = model.hidden, model.ffn
+    figure = charts.lines([Series("", [0], [0])], "", "", large=large, height=236)
+    figure.data = ()
+    size = charts.text_px(large)
+    left = hidden + GAP
+    _matrix(figure, (0, hidden), (-GAP - rows, -GAP), phase)
+    _matrix(figure, (left, left + ffn), (0, hidden), "weights")
+    _matrix(figure, (left, left + ffn), (-GAP - rows, -GAP), phase)
+    middle, below = left + ffn / 2, -GAP - rows
+    for x, y, anchors, name, height, width in (
+        (0, below, ("left", "top"), tr("输入", "in"), rows, hidden),
+        (middle, hidden / 2, ("center", "middle"), tr("权重", "weights"), hidden, ffn),
+        (middle, below, ("center", "top"), tr("输出", "out"), rows, ffn),
+    ):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=f"<b>{name} {count(height)} × {count(width)}</b>",
+            showarrow=False,
+            xanchor=anchors[0],
+            yanchor=anchors[1],
+            font_size=size,
+        )
+    figure.update_xaxes(visible=False, range=[-AIR, left + ffn + AIR])
+    figure.update_yaxes(
+        visible=False,
+        range=[-GAP - most - LABEL, hidden + AIR],
+        scaleanchor="x",
+        constrain="domain",
+    )
+    return figure.update_layout(margin={"l": 4, "r": 4, "t": 4, "b": 4})
+
+
+def _matrix(
+    figure: go.Figure, columns: tuple[float, float], rows: tuple[float, float], kind: str
+) -> None:
+    """A rectangle; where it is thinner than a line, its outline is what one sees."""
+    hue = theme.MEANINGS[kind].colour
+    figure.add_shape(
+        type="rect",
+        x0=columns[0],
+        x1=columns[1],
+        y0=rows[0],
+        y1=rows[1],
+        fillcolor=hue,
+        line={"color": hue, "width": LEAST_PX},
+        layer="below",
+    )
+
+
+# -- two times ----------------------------------------------------------------------------------
+
+
+def two_times(step: Breakdown, large: bool = False) -> go.Figure:
+    """How long a step would take to move its bytes, and to compute; the longer row counts."""
+    rows = [
+        TimelineRow(
+            tr("搬运", "moving"), _two(step.weights.memory_seconds, step.attention.memory_seconds)
+        ),
+        TimelineRow(
+            tr("计算", "computing"),
+            _two(step.weights.compute_seconds, step.attention.compute_seconds),
+        ),
+    ]
+    figure = charts.request_timeline(
+        rows, tr("毫秒", "ms"), large=large, height=240 if large else 158
+    )
+    figure.update_traces(width=0.6)
+    totals = [row.spans[-1].end for row in rows]
+    size = charts.text_px(large)
+    for number, total in enumerate(totals):
+        text = seconds(total / 1000)
+        figure.add_annotation(
+            x=total,
+            y=number,
+            text=f"<b>{text}</b>" if total == max(totals) else text,
+            showarrow=False,
+            xanchor="left",
+            xshift=6,
+            font_size=size,
+        )
+    figure.update_xaxes(range=[0, max(totals) * 1.18])
+    return figure
+
+
+def _two(with_weights: float, with_kv: float) -> list[Span]:
+    """In milliseconds, one after the other."""
+    first, end = with_weights * 1000, (with_weights + with_kv) * 1000
+    return [Span("weights", 0, first), Span("stored", first, end)]
+
+
+# -- one roofline -------------------------------------------------------------------------------
+
+LEFT, RIGHT = 0.05, 10_000.0  # FLOP per byte, the ends of the axis
+TERA = 1e12
+POWERS_OF_TWO = tuple(2**power for power in range(11))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a kind of work stands, how that is drawn, and what it is called."""
+
+    part: Part
+    kind: str  # a key of ui.theme
+    symbol: str
+    name: str
+
+
+def roofline(
+    clock: Roofline, prompt: int, batch: int, context: int, large: bool = False
+) -> go.Figure:
+    """The roof of a GPU, and on it one prefill, a decode step, and the two parts of that.
+
+    Small dots are where the decode step and its weights stood at smaller batches.  Marks meet, so
+    they are named in the corner above the roof, where none of them can be.
+    """
+    sheet = (clock.gpu.ridge, clock.gpu.peak_flops)
+    roofs = [
+        _roof(tr("能达到的", "within reach"), clock.ridge, clock.flops_per_second, "idle"),
+        _roof(tr("数据手册", "data sheet"), *sheet, charts.NEUTRAL, "dot"),
+    ]
+    figure = charts.lines(
+        roofs,
+        tr("每字节运算次数（FLOP/字节）", "FLOP per byte"),
+        charts.keyed("TFLOP/s", roofs),
+        log_x=True,
+        log_y=True,
+        name_ends=False,
+        large=large,
+        height=272,
+    )
+    figure.update_traces(showlegend=False)  # of the roofs: they are named above
+    ends = [LEFT * clock.bytes_per_second / TERA, 3 * clock.gpu.peak_flops / TERA]
+    figure.update_yaxes(range=np.log10(ends).tolist())
+    figure.update_xaxes(range=np.log10([LEFT, RIGHT]).tolist())
+    _mark_ridge(figure, clock.ridge, large)
+    smaller = [one for one in POWERS_OF_TWO if one < batch]
+    before = [clock.breakdown(phases.decode(one, context)) for one in smaller]
+    figure.add_trace(_dots([step.weights for step in before], "weights", large))
+    figure.add_trace(_dots([step.whole for step in before], "decode", large))
+    now = clock.breakdown(phases.decode(batch, context))
+    whole = clock.breakdown(phases.prefill(prompt)).whole
+    for mark in (
+        Mark(whole, "prefill", "square", tr("预填充", "prefill")),
+        Mark(now.whole, "decode", "circle-open", tr("解码", "decode")),
+        Mark(now.attention, "stored", "diamond", tr("其中注意力", "its attention")),
+        Mark(now.weights, "weights", "triangle-up", tr("其中权重", "its weights")),
+    ):
+        figure.add_trace(_drawn(mark, large))
+    charts.name_in_corner(figure, large, 0, 1)
+    return figure
+
+
+def _roof(name: str, ridge: float, peak: float, colour: str, dash: charts.Dash = "solid") -> Series:
+    x = [LEFT, ridge, RIGHT]
+    y = [min(each / ridge, 1) * peak / TERA for each in x]
+    return Series(name, x, y, colour, dash)
+
+
+def _mark_ridge(figure: go.Figure, ridge: float, large: bool) -> None:
+    figure.add_vline(x=ridge, line={"width": 1.5, "color": charts.NEUTRAL, "dash": "dot"})
+    number = significant(ridge)
+    figure.add_annotation(
+        x=float(np.log10(ridge)),
+        y=0,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="left",
+        xshift=4,
+        text=tr(f"拐点 {number}", f"ridge {number}"),
+        showarrow=False,
+        font_size=charts.text_px(large),
+    )
+
+
+def _reached(part: Part) -> float:
+    """TFLOP/s while it is done."""
+    return part.flops / max(part.compute_seconds, part.memory_seconds) / TERA
+
+
+def _dots(parts: Sequence[Part], kind: str, large: bool) -> go.Scatter:
+    return go.Scatter(
+        x=[part.intensity for part in parts],
+        y=[_reached(part) for part in parts],
+        mode="markers",
+        showlegend=False,
+        marker={"size": 9 if large else 6, "color": theme.MEANINGS[kind].colour},
+        opacity=0.6,
+        hoverinfo="skip",
+    )
+
+
+def _drawn(mark: Mark, large: bool) -> go.Scatter:
+    hue, size = theme.MEANINGS[mark.kind].colour, 20 if large else 14
+    is_ring = mark.symbol.endswith("open")  # around what lies within
+    return go.Scatter(
+        x=[mark.part.intensity],
+        y=[_reached(mark.part)],
+        name=mark.name,
+        mode="markers",
+        marker={
+            "symbol": mark.symbol,
+            "size": round(size * 1.25) if is_ring else size,
+            "color": hue,
+            "line": {"width": round(size / 5) if is_ring else 0, "color": hue},
+        },
+        cliponaxis=False,
+        hovertemplate=f"{mark.name}: %{{x:,.3~g}} FLOP/B, %{{y:,.3~g}} TFLOP/s<extra></extra>",
+    )
+
+
+# -- along the batch ----------------------------------------------------------------------------
+
+
+def along_the_batch(
+    clock: Roofline,
+    batches: Sequence[int],
+    context: int,
+    chosen: int,
+    fitting: int,
+    large: bool = False,
+) -> go.Figure:
+    """Both times of a decode step for every batch; they cross where it turns compute-bound."""
+    steps = [clock.breakdown(phases.decode(batch, context)).whole for batch in batches]
+    moving = Series(
+        tr("搬运", "moving"), batches, [step.memory_seconds * 1000 for step in steps], "stored"
+    )
+    computing = Series(
+        tr("计算", "computing"),
+        *(batches, [step.compute_seconds * 1000 for step in steps], "decode", "dash"),
+    )
+    figure = charts.lines(
+        [moving, computing],
+        tr("批里的请求数", "requests in the batch"),
+        charts.keyed(tr("一个解码步（毫秒）", "a decode step (ms)"), [moving, computing]),
+        log_x=True,
+        log_y=True,
+        name_ends=False,
+        large=large,
+        height=180,
+    )
+    figure.update_xaxes(range=np.log10([0.8 * batches[0], 1.1 * batches[-1]]).tolist())
+    size = charts.text_px(large)
+    if fitting < batches[-1]:
+        figure.add_vrect(
+            x0=max(fitting, 1), x1=batches[-1], fillcolor=charts.NEUTRAL, opacity=0.18, line_width=0
+        )
+        figure.add_annotation(
+            x=np.log10(batches[-1]),
+            xanchor="right",
+            y=0,
+            yref="paper",
+            yanchor="bottom",
+            text=tr("KV 放不下", "KV does not fit"),
+            showarrow=False,
+            font_size=size,
+        )
+    here = steps[list(batches).index(chosen)]
+    longer = max(here.memory_seconds, here.compute_seconds) * 1000
+    charts.mark_point(figure, chosen, longer, tr("现在", "now"), large)
+    if chosen == batches[0]:  # else the name would lie on the numbers of the axis
+        figure.data[-1].update(textposition="top right")
+    return figure
+
+
+# -- step by step -------------------------------------------------------------------------------
+
+SEEN = {"first_token", "finished"}  # events at which the player stops
+
+
+def passes(steps: Sequence[Step], clock: Roofline, alt: str) -> Passes:
+    """A frame for each step: what goes through the weights, and whose KV is read and written."""
+    known = sorted({work.request_id for step in steps for work in step.work})
+    shape = (len(known), len(steps))
+    rows, context = np.zeros(shape, np.int16), np.zeros(shape, np.int16)
+    prefill = np.zeros(shape, np.uint8)
+    for at, step in enumerate(steps):
+        for work in step.work:
+            place = known.index(work.request_id), at
+            rows[place], context[place] = work.num_tokens, work.context
+            prefill[place] = work.is_prefill
+    return Passes(
+        requests=tuple(theme.request_letter(who) for who in known),
+        rows=rows,
+        context=context,
+        prefill=prefill,
+        weights=memory(clock.weight_bytes(1)),
+        notes=tuple(notes.passed(step) for step in steps),
+        events=tuple(tuple(kind for kind in notes.kinds(step) if kind in SEEN) for step in steps),
+        times=tuple(seconds(step.end_seconds) for step in steps),
+        alt=alt,
+    )

@@ -1,0 +1,1 @@
+"""One text through every station of a server, computed by the real tiny model."""

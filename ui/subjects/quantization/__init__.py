@@ -1,0 +1,1 @@
+"""Fewer bytes for a weight: what they buy (formats) and what they cost (rounding)."""

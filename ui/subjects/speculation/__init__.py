@@ -1,0 +1,1 @@
+"""Speculative decoding: rounds of draft and target, and what they are worth."""
