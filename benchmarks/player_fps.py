@@ -16,7 +16,7 @@ from streamlit.logger import set_log_level
 from benchmarks.support.browser import chromium, serving
 from ui import player
 from ui.player.painters.slots import Grid, Slots
-from ui.player.painters.timeline import Span, Timeline
+from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.theme import request_letter
 
 NUM_ROWS, NUM_STEPS = 40, 200
@@ -68,7 +68,7 @@ def busy_timeline() -> Timeline:
         title="40 x 200",
         lanes=tuple(f"GPU {lane + 1}" for lane in range(NUM_ROWS)),
         spans=tuple(
-            Span(lane, end - 0.02, end - 0.004, kinds[(lane + step) % 3], str(step))
+            LaneSpan(lane, end - 0.02, end - 0.004, kinds[(lane + step) % 3], str(step))
             for lane in range(NUM_ROWS)
             for step, end in enumerate(at)
         ),

@@ -21,11 +21,11 @@ from sim.model.generation import Decoder, generate
 from sim.model.sampling import GREEDY
 from sim.model.tokenizer import Tokenizer
 from sim.model.transformer import Array
-from tools import gradients, prose
+from tools import corpus, gradients
 from tools.gradients import Parameters
 
-FOLDER = prose.ROOT / "assets" / "model"
-GOLDEN = prose.ROOT / "tests" / "golden" / "tiny_model.json"
+FOLDER = corpus.ROOT / "assets" / "model"
+GOLDEN = corpus.ROOT / "tests" / "golden" / "tiny_model.json"
 VOCAB = 2048
 WINDOW = 256  # tokens
 NUM_WINDOWS = 4  # per step
@@ -180,9 +180,9 @@ def main() -> None:
     seed = parser.parse_args().seed
     FOLDER.mkdir(exist_ok=True)
 
-    everything = prose.paragraphs()
-    held_out = [paragraph for paragraph in everything if prose.is_held_out(paragraph.text)]
-    texts = [paragraph.text for paragraph in everything if not prose.is_held_out(paragraph.text)]
+    everything = corpus.paragraphs()
+    held_out = [paragraph for paragraph in everything if corpus.is_held_out(paragraph.text)]
+    texts = [paragraph.text for paragraph in everything if not corpus.is_held_out(paragraph.text)]
     encoder = tokenizer.train(texts, VOCAB - tokenizer.NUM_BYTES - 1)
     encoder.save(FOLDER / "tokenizer.json")
     write_json(FOLDER / "held_out.json", [paragraph._asdict() for paragraph in held_out])

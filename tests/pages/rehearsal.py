@@ -65,7 +65,7 @@ class Played:
 
 
 class Rehearsal:
-    """Stands in for `lesson.Chapter`: keeps the acts, answers for the controls, draws nothing."""
+    """Stands in for `lesson.Lesson`: keeps the acts, answers for the controls, draws nothing."""
 
     def __init__(self, text: prose.Prose):
         self.prose = text

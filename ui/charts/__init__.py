@@ -24,7 +24,7 @@ from ui.charts.distributions import Sample, distribution
 from ui.charts.drawing import show
 from ui.charts.line_charts import lines
 from ui.charts.marks import mark_arrow, mark_point, mark_setting, number_line, padded
-from ui.charts.panels import Panel, stacked_time_series
+from ui.charts.panels import Subplot, stacked_time_series
 from ui.charts.series import DASH_SIGNS, Series, keyed, thinned
 from ui.charts.style import (
     AXIS,
@@ -64,10 +64,10 @@ __all__ = [
     "TRANSPARENT",
     "ZERO_WIDTH",
     "Dash",
-    "Panel",
     "Sample",
     "Series",
     "Span",
+    "Subplot",
     "TimelineRow",
     "bar_marker",
     "bars",

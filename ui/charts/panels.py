@@ -14,7 +14,7 @@ ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
 
 
 @dataclass(frozen=True)
-class Panel:
+class Subplot:
     """One of several small charts above each other on a shared time axis."""
 
     title: str
@@ -25,7 +25,7 @@ class Panel:
 
 
 def stacked_time_series(
-    panels: Sequence[Panel],
+    panels: Sequence[Subplot],
     x_title: str,
     *,
     large: bool = False,
@@ -64,7 +64,7 @@ def stacked_time_series(
     return figure
 
 
-def _panel_title(panel: Panel) -> str:
+def _panel_title(panel: Subplot) -> str:
     if not panel.unit:
         return panel.title
     return tr(f"{panel.title}（{panel.unit}）", f"{panel.title} ({panel.unit})")

@@ -15,7 +15,7 @@ A page opens its chapter, registers its acts, and shows it:
 One act is on the page at a time (`part=` in the URL).  In the lecture view (`view=lecture`) only
 the figure, its controls and the note of the step are there, large, on one screen.
 
-chapter    `open`, acts, `show`; put together of
+lesson     `open`, acts, `show`; put together of
 saying       its text
 choosing     its controls
 showing      its figures; what follows a slider stands in `following`
@@ -25,8 +25,8 @@ explain    how it is computed, what it leaves out, what real engines call it
 proof      "Prove it": a claim, checked on the reader's own text
 """
 
-from ui.lesson.chapter import Chapter, open
+from ui.lesson.lesson import Lesson, open
 from ui.results.cards import Card
 from ui.words.language import tr
 
-__all__ = ["Card", "Chapter", "open", "tr"]
+__all__ = ["Card", "Lesson", "open", "tr"]

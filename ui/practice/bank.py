@@ -54,7 +54,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Value:
+class KnownNumber:
     """A number that is recognized, and what to say to it."""
 
     value: float
@@ -81,8 +81,8 @@ class Item:
     kind: Kind
     question: Words
     options: tuple[Option, ...]  # for "order" in the right order
-    answer: Value | None  # numeric
-    lures: tuple[Value, ...]  # numeric: wrong numbers with a reason
+    answer: KnownNumber | None  # numeric
+    lures: tuple[KnownNumber, ...]  # numeric: wrong numbers with a reason
     otherwise: Words | None  # numeric: any other number
     unit: str
     sources: tuple[str, ...]
@@ -153,7 +153,7 @@ def load(name: str, folder: Path = FOLDER) -> tuple[Item, ...]:
     return items
 
 
-class _Reader:
+class _ItemReader:
     """Takes fields out of one JSON object and says where one is wrong."""
 
     def __init__(self, file: str, item: str, raw: object, at: str = ""):
@@ -188,17 +188,17 @@ class _Reader:
             raise self.error(field, "expected true or false")
         return value
 
-    def inner(self, field: str) -> "_Reader":
+    def inner(self, field: str) -> "_ItemReader":
         path = ".".join(part for part in (self.at, field) if part)
-        return _Reader(self.file, self.item, self.raw.get(field), path)
+        return _ItemReader(self.file, self.item, self.raw.get(field), path)
 
-    def each(self, field: str) -> "list[_Reader]":
+    def each(self, field: str) -> "list[_ItemReader]":
         values = self.raw.get(field, [])
         if not isinstance(values, list):
             raise self.error(field, "expected a list")
         path = ".".join(part for part in (self.at, field) if part)
         return [
-            _Reader(self.file, self.item, value, f"{path}[{index}]")
+            _ItemReader(self.file, self.item, value, f"{path}[{index}]")
             for index, value in enumerate(values)
         ]
 
@@ -213,7 +213,7 @@ class _Reader:
 
 def _item(file: Path, number: int, raw: object) -> Item:
     name = raw.get("id") if isinstance(raw, dict) else None
-    reader = _Reader(file.name, str(name or f"number {number}"), raw)
+    reader = _ItemReader(file.name, str(name or f"number {number}"), raw)
     kind = reader.text("kind")
     if kind not in KINDS:
         raise reader.error("kind", f"expected one of {', '.join(KINDS)}")
@@ -237,7 +237,7 @@ def _item(file: Path, number: int, raw: object) -> Item:
     return item
 
 
-def _option(reader: _Reader, kind: str) -> Option:
+def _option(reader: _ItemReader, kind: str) -> Option:
     row = reader.number("misconception") if "misconception" in reader.raw else None
     return Option(
         text=reader.words("text"),
@@ -248,19 +248,19 @@ def _option(reader: _Reader, kind: str) -> Option:
     )
 
 
-def _value(reader: _Reader) -> Value:
+def _value(reader: _ItemReader) -> KnownNumber:
     tolerance = reader.number("tolerance")
     if tolerance < 0:
         raise reader.error("tolerance", "expected zero or more")
-    return Value(reader.number("value"), tolerance, reader.words("feedback"))
+    return KnownNumber(reader.number("value"), tolerance, reader.words("feedback"))
 
 
-def _link(reader: _Reader) -> Link:
+def _link(reader: _ItemReader) -> Link:
     query = reader.inner("query")
     return Link(reader.text("page"), {key: query.text(key) for key in query.raw})
 
 
-def _check_options(reader: _Reader, item: Item) -> None:
+def _check_options(reader: _ItemReader, item: Item) -> None:
     num_right = sum(option.right for option in item.options)
     if item.kind == "numeric":
         if item.options:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sim.studies.drills import KINDS, Drill
-from ui.practice.bank import Item, Link, Value, Words
+from ui.practice.bank import Item, KnownNumber, Link, Words
 from ui.words.numbers import in_words, significant
 
 CHAPTER = "sums"
@@ -46,9 +46,9 @@ def item(name: str, seed: int) -> Item:
         kind="numeric",
         question=filled(text.question),
         options=(),
-        answer=Value(drill.right, drill.tolerance, filled(text.right)),
+        answer=KnownNumber(drill.right, drill.tolerance, filled(text.right)),
         lures=tuple(
-            Value(value, max(drill.tolerance, 0.01 * abs(value)), filled(text.wrong[key]))
+            KnownNumber(value, max(drill.tolerance, 0.01 * abs(value)), filled(text.wrong[key]))
             for key, value in lures.items()
         ),
         otherwise=filled(text.otherwise),

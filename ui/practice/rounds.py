@@ -25,7 +25,7 @@ ROUND = 10  # questions of a mixed round
 
 
 @dataclass(frozen=True)
-class Round:
+class QuestionRound:
     """Questions in the order in which they are asked."""
 
     scope: str
@@ -59,7 +59,7 @@ def show(scope: str) -> None:
     quiz.draw_one(SHEET, now.items, beside=lambda: _offer_another(now))
 
 
-def _offer_another(now: Round) -> None:
+def _offer_another(now: QuestionRound) -> None:
     st.button(
         tr("新的一轮", "A new round"),
         key="practice-new",
@@ -94,14 +94,14 @@ def _say_why(item: Item) -> None:
         st.markdown(f":gray-badge[{why}]")
 
 
-def _round(scope: str) -> Round:
+def _round(scope: str) -> QuestionRound:
     """The round at hand, begun anew where it cannot go on or would better know the marks."""
-    now: Round | None = st.session_state.get(ROUND_KEY)
+    now: QuestionRound | None = st.session_state.get(ROUND_KEY)
     if now is None or now.scope != scope:
         _begin(scope, 0)
     elif not now.is_informed and progress.is_known() and answers.is_blank(SHEET):
         _begin(scope, now.number)
-    begun: Round = st.session_state[ROUND_KEY]
+    begun: QuestionRound = st.session_state[ROUND_KEY]
     return begun
 
 
@@ -109,7 +109,7 @@ def _begin(scope: str, number: int) -> None:
     answers.clear(SHEET)
     turns.go(SHEET.name, 0)
     items = tuple(questions(scope, number))
-    st.session_state[ROUND_KEY] = Round(scope, number, progress.is_known(), items)
+    st.session_state[ROUND_KEY] = QuestionRound(scope, number, progress.is_known(), items)
 
 
 def questions(scope: str, number: int) -> list[Item]:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from sim import metrics
 from sim.engine import Run
 from ui import charts, theme
-from ui.charts import Panel, Series, Span, TimelineRow
+from ui.charts import Series, Span, Subplot, TimelineRow
 from ui.words.language import tr
 
 TIMELINE_ROWS = 36
@@ -44,12 +44,12 @@ def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:
     ghosts = [_ghost(one) for one in _load_curves(kept)] if kept is not None else []
     title = charts.keyed(tr("请求数", "requests"), [running, waiting])
     panels = [
-        Panel(
+        Subplot(
             f"{title}   {charts.DASH_SIGNS['dot']} A" if ghosts else title,
             [*ghosts[:2], running, waiting],
             names_in_title=True,
         ),
-        Panel(
+        Subplot(
             tr("KV 使用率", "KV usage"), [*ghosts[2:], kv], unit="%", top=105, names_in_title=True
         ),
     ]

@@ -10,7 +10,7 @@ from sim.cost import SimpleClock
 from sim.engine import Setup
 from sim.kv import Paged
 from ui import player
-from ui.player.painters.timeline import Span, Timeline
+from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.subjects.batching import frames
 from ui.words import language
 from ui.words.language import tr
@@ -37,9 +37,9 @@ def kernels() -> Timeline:
     """A CPU that launches kernels one by one, and a GPU that waits for them; in microseconds."""
     at = [7e-6 * number for number in range(1, 25)]
     names = ("norm", "qkv", "attention", "out_proj")
-    spans = [Span(0, t - 7e-6, t - 2e-6, "launch", names[n % 4]) for n, t in enumerate(at)]
-    spans += [Span(1, t - 2e-6, t + 2.5e-6, "kernel", names[n % 4]) for n, t in enumerate(at)]
-    spans += [Span(1, t + 2.5e-6, t + 5e-6, "idle") for t in at[:-1]]
+    spans = [LaneSpan(0, t - 7e-6, t - 2e-6, "launch", names[n % 4]) for n, t in enumerate(at)]
+    spans += [LaneSpan(1, t - 2e-6, t + 2.5e-6, "kernel", names[n % 4]) for n, t in enumerate(at)]
+    spans += [LaneSpan(1, t + 2.5e-6, t + 5e-6, "idle") for t in at[:-1]]
     return Timeline(
         lanes=("CPU", "GPU"),
         spans=tuple(spans),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ui import charts, theme
-from ui.charts import Panel, Sample, Series, Span, TimelineRow
+from ui.charts import Sample, Series, Span, Subplot, TimelineRow
 from ui.charts.curve_names import apart
 from ui.charts.distributions import MAX_CURVE_POINTS
 
@@ -21,7 +21,7 @@ FIGURES = {
     "bars": lambda large: charts.bars(["A", "B"], [1, 2], "s", large=large),
     "timeline": lambda large: charts.request_timeline(ROWS, "s", large=large),
     "stacked": lambda large: charts.stacked_time_series(
-        [Panel("requests", TWO_CURVES), Panel("KV", TWO_CURVES[:1], "%", top=100)],
+        [Subplot("requests", TWO_CURVES), Subplot("KV", TWO_CURVES[:1], "%", top=100)],
         "s",
         large=large,
     ),

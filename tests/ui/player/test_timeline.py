@@ -13,7 +13,7 @@ from sim.engine import Setup
 from sim.kv import Paged
 from sim.request import Request
 from ui import player
-from ui.player.painters.timeline import QUANTA, Span, Timeline
+from ui.player.painters.timeline import QUANTA, LaneSpan, Timeline
 from ui.results import runs
 from ui.subjects.batching import frames
 from ui.words import language
@@ -31,9 +31,9 @@ def timeline(**changes):
     whole = Timeline(
         lanes=("CPU", "GPU"),
         spans=(
-            Span(1, 0.002, 0.006, "kernel", "a"),
-            Span(0, 0.004, 0.008, "launch", "b"),
-            Span(0, 0.0, 0.002, "launch", "a", owner="A"),
+            LaneSpan(1, 0.002, 0.006, "kernel", "a"),
+            LaneSpan(0, 0.004, 0.008, "launch", "b"),
+            LaneSpan(0, 0.0, 0.002, "launch", "a", owner="A"),
         ),
         at=(0.002, 0.005, 0.01),
         notes=("one", "two", "three"),
@@ -62,7 +62,7 @@ def test_spans_travel_lane_by_lane_in_the_order_of_their_starts():
 
 def test_the_axis_ends_with_the_last_span_or_moment():
     assert timeline().end == 0.01
-    assert timeline(spans=(Span(0, 0, 0.3, "idle"),)).end == 0.3
+    assert timeline(spans=(LaneSpan(0, 0, 0.3, "idle"),)).end == 0.3
 
 
 def test_other_words_are_the_same_timeline_and_other_times_are_not():
@@ -83,9 +83,9 @@ def test_other_words_are_the_same_timeline_and_other_times_are_not():
         (timeline(at=(-1.0, 0.002, 0.01)), "from 0 on"),
         (timeline(at=(), notes=(), events=()), "at least one step"),
         (timeline(notes=("one",)), "notes has 1 entries"),
-        (timeline(spans=(Span(0, 0, 1, "sleeping"),)), "'sleeping'"),
-        (timeline(spans=(Span(0, 0.2, 0.1, "launch"),)), "ends before it starts"),
-        (timeline(spans=(Span(0, 0, float("inf"), "launch"),)), "not seconds"),
+        (timeline(spans=(LaneSpan(0, 0, 1, "sleeping"),)), "'sleeping'"),
+        (timeline(spans=(LaneSpan(0, 0.2, 0.1, "launch"),)), "ends before it starts"),
+        (timeline(spans=(LaneSpan(0, 0, float("inf"), "launch"),)), "not seconds"),
     ],
 )
 def test_timelines_that_contradict_themselves_are_refused_with_the_place(wrong, says):
@@ -98,7 +98,7 @@ def busy(num_lanes, num_steps, note="step {}"):
     return timeline(
         lanes=tuple(f"lane {lane}" for lane in range(num_lanes)),
         spans=tuple(
-            Span(lane, float(end) - 0.01, float(end), "decode", str(number % 7))
+            LaneSpan(lane, float(end) - 0.01, float(end), "decode", str(number % 7))
             for lane in range(num_lanes)
             for number, end in enumerate(at)
         ),
@@ -127,20 +127,20 @@ def test_a_heavy_timeline_is_thinned_and_neither_time_nor_events_are_lost():
 
 def test_thinning_joins_only_spans_that_are_alike_and_touch():
     spans = (
-        Span(0, 0.0, 0.1, "decode", "8"),
-        Span(0, 0.1, 0.2, "decode", "8"),
-        Span(0, 0.2, 0.3, "mixed", "8 + 1"),
-        Span(0, 0.4, 0.5, "mixed", "8 + 1"),
-        Span(0, 0.5, 0.6, "mixed", "4 + 1"),
+        LaneSpan(0, 0.0, 0.1, "decode", "8"),
+        LaneSpan(0, 0.1, 0.2, "decode", "8"),
+        LaneSpan(0, 0.2, 0.3, "mixed", "8 + 1"),
+        LaneSpan(0, 0.4, 0.5, "mixed", "8 + 1"),
+        LaneSpan(0, 0.5, 0.6, "mixed", "4 + 1"),
     )
     at = (0.1, 0.2, 0.3, 0.5, 0.6)
     whole = timeline(lanes=("engine",), spans=spans, at=at, notes=("",) * 5, events=((),) * 5)
     thin = whole.take(np.array([1, 4]))
     assert thin.at == (0.2, 0.6)
     assert thin.spans == (
-        Span(0, 0.0, 0.2, "decode", "8"),
-        Span(0, 0.2, 0.3, "mixed", "8 + 1"),
-        Span(0, 0.4, 0.6, "mixed", ""),
+        LaneSpan(0, 0.0, 0.2, "decode", "8"),
+        LaneSpan(0, 0.2, 0.3, "mixed", "8 + 1"),
+        LaneSpan(0, 0.4, 0.6, "mixed", ""),
     )
 
 

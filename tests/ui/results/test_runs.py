@@ -115,7 +115,7 @@ def test_every_planned_chapter_has_a_name_for_its_settings():
 def test_a_point_of_the_curve_moves_the_knob_to_the_very_value_of_the_scale(monkeypatch):
     moved = []
     monkeypatch.setattr(state, "set_value", lambda *given: moved.append(given))
-    chapter = lesson.Chapter.__new__(lesson.Chapter)
+    chapter = lesson.Lesson.__new__(lesson.Lesson)
     chapter._drawn = {"rate": (8, widgets.nearest((0.5, 1, 8, 20)))}
     for data in (20, 20.0, "0.5"):
         chapter._opener("rate")(data)

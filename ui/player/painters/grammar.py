@@ -14,7 +14,7 @@ MEANINGS = ("given", "drawn", "jumped", "breaks")  # of cells; what follows a br
 
 
 @dataclass(frozen=True)
-class Bar:
+class GrammarBar:
     """A token's probability without and with the mask; without a name, all others."""
 
     token: str
@@ -24,7 +24,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Way:
+class Branch:
     """A token, or several, that lead on from a state to the same one (-1: the end)."""
 
     label: str
@@ -33,22 +33,22 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Moment:
+class GrammarMoment:
     """One more token.  `state` and `after` are -1 where the format is broken."""
 
     token: str
     fate: str  # of FATES
     state: int
     after: int
-    ways: tuple[Way, ...]
+    ways: tuple[Branch, ...]
     num_more_ways: int
-    bars: tuple[Bar, ...]  # none where no pass was needed
+    bars: tuple[GrammarBar, ...]  # none where no pass was needed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grammar(Frames):
     prompt: tuple[str, ...]
-    moments: tuple[Moment, ...]  # one per step
+    moments: tuple[GrammarMoment, ...]  # one per step
     allowed: tuple[int, ...]  # how many tokens may come in each state of the index
     is_masked: bool
 

@@ -33,7 +33,7 @@ def station_names() -> list[str]:
 
 
 @dataclass(frozen=True)
-class Bar:
+class PipelineBar:
     """A token that may come next.  `said`: its probability, as it is written."""
 
     piece: str
@@ -43,7 +43,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Moment:
+class PipelineMoment:
     """What is there at one step.  `bars`: which of the distributions, -1 for none."""
 
     station: int
@@ -62,8 +62,8 @@ class Pipeline(Frames):
     pieces: tuple[str, ...]  # of all tokens, the prompt's and the answer's
     token_ids: tuple[int, ...]
     prompt_tokens: int
-    distributions: tuple[tuple[Bar, ...], ...]
-    moments: tuple[Moment, ...]
+    distributions: tuple[tuple[PipelineBar, ...], ...]
+    moments: tuple[PipelineMoment, ...]
 
     painter: ClassVar[str] = "pipeline"
 

@@ -16,7 +16,7 @@ PHASES = ("before", "scale", "round")
 
 
 @dataclass(frozen=True)
-class Span:
+class ScaleSpan:
     """Weights `first` up to, but without, `end`; their scale in words; the levels they may take."""
 
     first: int
@@ -27,7 +27,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Moment:
+class RoundingMoment:
     """`span` is the one in question; all before it are rounded."""
 
     span: int
@@ -41,8 +41,8 @@ class Rounding(Frames):
     before: np.ndarray
     after: np.ndarray
     top: float
-    spans: tuple[Span, ...]
-    moments: tuple[Moment, ...]
+    spans: tuple[ScaleSpan, ...]
+    moments: tuple[RoundingMoment, ...]
 
     painter: ClassVar[str] = "rounding"
 

@@ -18,7 +18,7 @@ MEANINGS = ("given", "proposed", "accepted", "rejected", "corrected", "bonus", "
 
 
 @dataclass(frozen=True)
-class Bar:
+class TapeBar:
     """How probable a token is for the target and for the draft; without a name, all others."""
 
     token: str
@@ -27,17 +27,17 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Round:
+class TapeRound:
     """What was proposed, how much was accepted, the token after that; bars of each place."""
 
     proposed: tuple[str, ...]
     num_accepted: int
     token: str
-    places: tuple[tuple[Bar, ...], ...]  # one for each proposal, and the one after them
+    places: tuple[tuple[TapeBar, ...], ...]  # one for each proposal, and the one after them
 
 
 @dataclass(frozen=True)
-class Moment:
+class TapeMoment:
     """`place`: of the proposal in question; after the last proposal, of the bonus."""
 
     round: int
@@ -48,8 +48,8 @@ class Moment:
 @dataclass(frozen=True, kw_only=True)
 class Tape(Frames):
     prompt: tuple[str, ...]  # token by token
-    rounds: tuple[Round, ...]
-    moments: tuple[Moment, ...]  # one per step
+    rounds: tuple[TapeRound, ...]
+    moments: tuple[TapeMoment, ...]  # one per step
 
     painter: ClassVar[str] = "tape"
 

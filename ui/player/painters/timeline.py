@@ -21,7 +21,7 @@ QUANTA = 2**32 - 1  # times travel as whole parts of the last one
 
 
 @dataclass(frozen=True)
-class Span:
+class LaneSpan:
     """A stretch of a lane.  `kind`: a key of ui.theme; `owner`: a request's letter, or nothing."""
 
     lane: int
@@ -37,7 +37,7 @@ class Timeline(Frames):
     """Lanes of spans.  With `shows_future` what is still to come stands there faintly."""
 
     lanes: tuple[str, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[LaneSpan, ...]
     at: tuple[float, ...]  # seconds; where the cursor stands, per step
     title: str = ""
     shows_future: bool = False
@@ -110,14 +110,14 @@ class Timeline(Frames):
         spans = tuple(joined for lane in lanes for joined in _joined(lane, at))
         return replace(super().take(steps), at=at, spans=spans)
 
-    def _in_order(self) -> list[Span]:
+    def _in_order(self) -> list[LaneSpan]:
         return sorted(self.spans, key=lambda span: (span.lane, span.start, span.end))
 
     def _quanta(self, seconds: Sequence[float]) -> str:
         return packed(np.round(np.array(seconds) / self.end * QUANTA), "<u4")
 
 
-def _joined(lane: list[Span], at: Sequence[float]) -> Iterator[Span]:
+def _joined(lane: list[LaneSpan], at: Sequence[float]) -> Iterator[LaneSpan]:
     gaps = np.searchsorted(at, [span.end for span in lane])  # between which two moments it ends
     whole, gap = lane[0], gaps[0]
     for span, its_gap in zip(lane[1:], gaps[1:], strict=True):

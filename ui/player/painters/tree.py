@@ -19,7 +19,7 @@ STATES = ("cached", "prefill", "decode", "missing", "locked", "evictable", "evic
 
 
 @dataclass(frozen=True)
-class Bar:
+class TreeBar:
     """The tokens `start` to `end` of a lane.  `parent_lane`: where its parent ends, or ROOT.
 
     `state`: one of STATES; `locks`: how often the node is locked; `rank`: its place in the order
@@ -36,13 +36,13 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Moment:
+class TreeMoment:
     """One step: the bars, who runs and who waits by number, and whose slots are whose.
 
     `owners`: (lane, token at which it ends, request) for each running request's prompt.
     """
 
-    bars: tuple[Bar, ...]
+    bars: tuple[TreeBar, ...]
     running: tuple[int, ...] = ()
     waiting: tuple[int, ...] = ()
     owners: tuple[tuple[int, int, int], ...] = ()
@@ -55,7 +55,7 @@ class Tree(Frames):
     """A radix tree, step by step."""
 
     lanes: tuple[tuple[str, ...], ...]  # the tokens of each, as words
-    moments: tuple[Moment, ...]
+    moments: tuple[TreeMoment, ...]
     requests: tuple[str, ...]  # letters
     num_slots: int
 
@@ -84,7 +84,7 @@ class Tree(Frames):
             if moment.num_locked + moment.num_evictable > self.num_slots:
                 raise FramesError(f"step {number}: more than {self.num_slots} slots are taken")
 
-    def _check_apart(self, number: int, moment: Moment) -> None:
+    def _check_apart(self, number: int, moment: TreeMoment) -> None:
         bars = sorted(moment.bars, key=lambda bar: (bar.lane, bar.start))
         for before, after in pairwise(bars):
             if before.lane == after.lane and after.start < before.end:
@@ -129,6 +129,6 @@ class Tree(Frames):
         return replace(super().take(steps), moments=pick(self.moments, steps))
 
 
-def _numbers(bar: Bar) -> list[int]:
+def _numbers(bar: TreeBar) -> list[int]:
     state = STATES.index(bar.state)
     return [bar.lane, bar.start, bar.end, state, bar.parent_lane, bar.locks, bar.rank]

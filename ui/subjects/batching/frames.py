@@ -11,7 +11,7 @@ from sim.views import slots, stalls
 from sim.views.slots import SlotGrid
 from ui import theme
 from ui.player.painters.slots import Grid, Slots
-from ui.player.painters.timeline import Span, Timeline
+from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.results import runs
 from ui.subjects.batching import stall_notes
 from ui.theme import request_letter
@@ -61,7 +61,7 @@ def request_timeline(setup: Setup, alt: str, title: str = "") -> Timeline:
         title=title,
         lanes=tuple(request_letter(record.request.id) for record in records),
         spans=tuple(
-            Span(lane, span.start_seconds, span.end_seconds, span.kind, _word(span.kind))
+            LaneSpan(lane, span.start_seconds, span.end_seconds, span.kind, _word(span.kind))
             for lane, record in enumerate(records)
             for span in metrics.spans(record)
         ),
@@ -107,7 +107,7 @@ def shared_steps(setup: Setup, alt: str, title: str = "") -> Timeline:
     prompts = {request.id: request.prompt_tokens for request in setup.requests}
     queued = (span for record in records for span in metrics.spans(record) if span.kind == "queue")
     spans = [
-        Span(lanes[span.request_id], span.start_seconds, span.end_seconds, "queue")
+        LaneSpan(lanes[span.request_id], span.start_seconds, span.end_seconds, "queue")
         for span in queued
     ]
     for step, own in zip(steps, alone, strict=True):
@@ -128,16 +128,16 @@ def shared_steps(setup: Setup, alt: str, title: str = "") -> Timeline:
 
 def _shares(
     lanes: Mapping[int, int], step: Step, work: StepWork, alone_seconds: float
-) -> Iterator[Span]:
+) -> Iterator[LaneSpan]:
     """A request's part of a step: its prefill, or its decode and the wait for that of others."""
     lane, start, end = lanes[work.request_id], step.start_seconds, step.end_seconds
     if work.is_prefill:
-        yield Span(lane, start, end, "prefill", f"{work.num_tokens:,} {tr('token', 'tokens')}")
+        yield LaneSpan(lane, start, end, "prefill", f"{work.num_tokens:,} {tr('token', 'tokens')}")
         return
     ready = start + alone_seconds if alone_seconds < step.seconds else end
-    yield Span(lane, start, ready, "decode")
+    yield LaneSpan(lane, start, ready, "decode")
     if ready < end:
-        yield Span(lane, ready, end, "stalled", seconds(end - ready))
+        yield LaneSpan(lane, ready, end, "stalled", seconds(end - ready))
 
 
 def _sum_of(step: Step) -> str:
@@ -153,13 +153,13 @@ def _word(kind: str) -> str:
     return tr(meaning.zh, meaning.en)
 
 
-def _step_span(lane: int, step: Step) -> Span:
+def _step_span(lane: int, step: Step) -> LaneSpan:
     """Prefill and decode tokens: "512 + 8", or the one of the two that there is."""
     prefill = sum(work.num_tokens for work in step.work if work.is_prefill)
     decode = step.num_tokens - prefill
     kind = "mixed" if prefill and decode else "prefill" if prefill else "decode"
     label = " + ".join(f"{tokens:,}" for tokens in (prefill, decode) if tokens)
-    return Span(lane, step.start_seconds, step.end_seconds, kind, label)
+    return LaneSpan(lane, step.start_seconds, step.end_seconds, kind, label)
 
 
 # -- inside -----------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def panel(
     ]
     limits = (slo.ttft_seconds, slo.itl_seconds * 1000, 100, 0)
     panels = [
-        charts.Panel(title, [*grey, *own], unit, _top([*grey, *own], limit), names_in_title=True)
+        charts.Subplot(title, [*grey, *own], unit, _top([*grey, *own], limit), names_in_title=True)
         for (title, unit, own), grey, limit in zip(rows, ghosts, limits, strict=True)
     ]
     figure = charts.stacked_time_series(panels, axis, large=large, height=height)
@@ -202,7 +202,7 @@ def _top(series: Sequence[Series], limit: float) -> float:
     return max(limit * ROOM, y_span(series, False)[1])
 
 
-def _is_grey(panels: Sequence[charts.Panel], ghosts: Sequence[Sequence[Series]]) -> list[bool]:
+def _is_grey(panels: Sequence[charts.Subplot], ghosts: Sequence[Sequence[Series]]) -> list[bool]:
     return [
         number < len(grey)
         for one, grey in zip(panels, ghosts, strict=True)

@@ -18,7 +18,7 @@ from sim.model.constrained.index import Index, Piece
 from sim.model.generation import Decoder
 from sim.model.sampling import Sampling
 from ui import tiny_model
-from ui.player.painters.grammar import Bar, Grammar, Moment, Way
+from ui.player.painters.grammar import Branch, Grammar, GrammarBar, GrammarMoment
 from ui.subjects.constrained import grammar_notes, token_index
 from ui.subjects.constrained.token_index import Built
 from ui.words.language import tr
@@ -181,7 +181,7 @@ def _passes_so_far(pieces: Iterable[Piece]) -> list[int]:
     return np.cumsum([not piece.is_forced for piece in pieces]).tolist()
 
 
-def _moment(piece: Piece, index: Index) -> Moment:
+def _moment(piece: Piece, index: Index) -> GrammarMoment:
     if piece.is_forced:
         fate = "jumped"
     elif piece.state == index.dead:
@@ -189,7 +189,7 @@ def _moment(piece: Piece, index: Index) -> Moment:
     else:
         fate = "breaks" if piece.after == index.dead else "drawn"
     ways = _ways(piece, index)
-    return Moment(
+    return GrammarMoment(
         token=tiny_model.piece(piece.token),
         fate=fate,
         state=_named(piece.state, index.dead),
@@ -204,7 +204,7 @@ def _named(state: int, dead: int) -> int:
     return -1 if state == dead else state
 
 
-def _ways(piece: Piece, index: Index) -> tuple[Way, ...]:
+def _ways(piece: Piece, index: Index) -> tuple[Branch, ...]:
     """The token that came, if it may; then the other tokens by the state that they lead to."""
     end, onto = index.tokenizer.end, index.after[piece.state]
     by_target: dict[int, list[int]] = {}
@@ -213,11 +213,11 @@ def _ways(piece: Piece, index: Index) -> tuple[Way, ...]:
         if token != piece.token:
             target = -1 if token == end else int(onto[token])
             by_target.setdefault(target, []).append(token)
-    others = tuple(Way(_label(tokens), target, False) for target, tokens in by_target.items())
+    others = tuple(Branch(_label(tokens), target, False) for target, tokens in by_target.items())
     if piece.after == index.dead:
         return others
     target = -1 if piece.token == end else piece.after
-    return (Way(tiny_model.piece(piece.token), target, True), *others)
+    return (Branch(tiny_model.piece(piece.token), target, True), *others)
 
 
 def _label(tokens: Sequence[int]) -> str:
@@ -226,7 +226,7 @@ def _label(tokens: Sequence[int]) -> str:
     return f"{named} … ({count(len(tokens))})" if len(tokens) > NUM_NAMED else named
 
 
-def _bars(piece: Piece) -> tuple[Bar, ...]:
+def _bars(piece: Piece) -> tuple[GrammarBar, ...]:
     """The likeliest tokens without and with the mask, the drawn one among them; last, the rest."""
     if piece.free is None or piece.used is None:
         return ()
@@ -236,15 +236,15 @@ def _bars(piece: Piece) -> tuple[Bar, ...]:
     shown = list(dict.fromkeys([*free[:half], piece.token, *used[:NUM_BARS]]))[:NUM_BARS]
     bars = [_bar(piece, token) for token in sorted(shown, key=free.index)]
     rest = [max(0.0, 1 - sum(known)) for known in _columns(bars)]
-    return (*bars, Bar("", rest[0], rest[1], True))
+    return (*bars, GrammarBar("", rest[0], rest[1], True))
 
 
-def _bar(piece: Piece, token: int) -> Bar:
+def _bar(piece: Piece, token: int) -> GrammarBar:
     assert piece.free is not None
     assert piece.used is not None
     name, allowed = tiny_model.piece(token), bool(piece.allowed[token])
-    return Bar(name, float(piece.free[token]), float(piece.used[token]), allowed)
+    return GrammarBar(name, float(piece.free[token]), float(piece.used[token]), allowed)
 
 
-def _columns(bars: Sequence[Bar]) -> tuple[list[float], list[float]]:
+def _columns(bars: Sequence[GrammarBar]) -> tuple[list[float], list[float]]:
     return [bar.free for bar in bars], [bar.used for bar in bars]

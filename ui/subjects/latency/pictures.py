@@ -16,7 +16,7 @@ from sim.views.stations import CPU, GPU, QUEUE, Journey, Station
 from sim.views.streaming import Definition, Stream
 from ui import charts, theme
 from ui.charts import Series
-from ui.player.painters.timeline import Span, Timeline
+from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.subjects.latency import latency_notes
 from ui.words import notes
 from ui.words.language import tr
@@ -69,9 +69,9 @@ def _later(moment: float, after: float) -> float:
     return moment + LATER * (after - moment)
 
 
-def _at_station(station: Station, arrival: float) -> Span:
+def _at_station(station: Station, arrival: float) -> LaneSpan:
     meaning = theme.MEANINGS[station.kind]
-    return Span(
+    return LaneSpan(
         PLACES.index(station.place),
         station.start_seconds - arrival,
         station.end_seconds - arrival,
@@ -81,17 +81,20 @@ def _at_station(station: Station, arrival: float) -> Span:
     )
 
 
-def _screen(lane: int, moments: Sequence[float], words: Sequence[str]) -> list[Span]:
+def _screen(lane: int, moments: Sequence[float], words: Sequence[str]) -> list[LaneSpan]:
     """What is on the screen from one moment to the next; one moment more than words."""
     return [
-        Span(lane, start, end, "answer", word)
+        LaneSpan(lane, start, end, "answer", word)
         for (start, end), word in zip(pairwise(moments), words, strict=True)
     ]
 
 
-def _measured(lane: int, seen: Sequence[float]) -> list[Span]:
-    first = Span(lane, 0, seen[0], "measured", "TTFT")
-    return [first, *(Span(lane, start, end, "measured", "ITL") for start, end in pairwise(seen))]
+def _measured(lane: int, seen: Sequence[float]) -> list[LaneSpan]:
+    first = LaneSpan(lane, 0, seen[0], "measured", "TTFT")
+    return [
+        first,
+        *(LaneSpan(lane, start, end, "measured", "ITL") for start, end in pairwise(seen)),
+    ]
 
 
 def _kind(station: Station, journey: Journey) -> tuple[str, ...]:
@@ -115,7 +118,7 @@ def message_timeline(record: Record, answer: Stream, alt: str) -> Timeline:
     sizes = answer.message_tokens.tolist()
     end = BEYOND * tokens[-1]
     produced = [
-        Span(0, start, stop, "decode" if number > 1 else "prefill", str(number))
+        LaneSpan(0, start, stop, "decode" if number > 1 else "prefill", str(number))
         for number, (start, stop) in enumerate(pairwise(tokens), start=1)
     ]
     said = [

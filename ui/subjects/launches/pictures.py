@@ -13,7 +13,7 @@ from sim.cost import Eager, launches, phases
 from sim.cost.launches import CPU, GPU, ONE_BY_ONE, REPLAY, LaunchWork, Way
 from ui import charts, theme
 from ui.charts import Series, TimelineRow
-from ui.player.painters.timeline import Span, Timeline
+from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.subjects.launches import launch_notes
 from ui.words.language import tr
 from ui.words.numbers import seconds
@@ -36,7 +36,7 @@ class Lanes:
     """CPU and GPU where launches are made one way: their spans, and what is said when."""
 
     way: Way
-    spans: Sequence[Span]
+    spans: Sequence[LaneSpan]
     said: Mapping[float, list[str]]
     stops: frozenset[float]  # moments at which the player pauses
 
@@ -110,26 +110,26 @@ def _note(parts: Sequence[Lanes], together: Sequence[float]) -> str:
     return "\n".join(launch_notes.of_ways(names, said) for said, names in lines.items())
 
 
-def _idle(found: Sequence[launches.Activity]) -> list[Span]:
+def _idle(found: Sequence[launches.Activity]) -> list[LaneSpan]:
     """Where the GPU has nothing to do before its last kernel."""
     busy = [span for span in found if span.place == GPU]
     ends = [0.0, *(span.end_seconds for span in busy)]
     return [
-        Span(LANES.index(GPU), end, span.start_seconds, "idle")
+        LaneSpan(LANES.index(GPU), end, span.start_seconds, "idle")
         for end, span in zip(ends, busy, strict=False)
         if span.start_seconds > end
     ]
 
 
-def _drawn(span: launches.Activity, label: str) -> Span:
-    return Span(LANES.index(span.place), span.start_seconds, span.end_seconds, span.kind, label)
+def _drawn(span: launches.Activity, label: str) -> LaneSpan:
+    return LaneSpan(LANES.index(span.place), span.start_seconds, span.end_seconds, span.kind, label)
 
 
-def _kernel_span(span: launches.Activity) -> Span:
+def _kernel_span(span: launches.Activity) -> LaneSpan:
     return _drawn(span, str(span.kernel) if span.kernel else tr("图", "graph"))
 
 
-def _step_span(span: launches.Activity) -> Span:
+def _step_span(span: launches.Activity) -> LaneSpan:
     return _drawn(span, "" if span.kind == "launch" else str(span.step + 1))
 
 

@@ -54,7 +54,7 @@ def in_bytes(slots: float, per_gb: float) -> float:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class MemoryAtArrival:
     """How memory stands in the step in which the last request comes; sizes in words.
 
     need: what it asks for; wait: steps until it is let in.
@@ -70,7 +70,7 @@ class Arrival:
     wait: int
 
 
-def when_it_comes(setup: Setup, per_gb: float) -> Arrival:
+def when_it_comes(setup: Setup, per_gb: float) -> MemoryAtArrival:
     memory, last = seen(setup), runs.run(setup).records[-1]
     arrival = last.request.arrival_seconds
     row = next(row for row, s in enumerate(runs.steps(setup)) if s.start_seconds >= arrival)
@@ -82,7 +82,7 @@ def when_it_comes(setup: Setup, per_gb: float) -> Arrival:
         return gigabytes(slots, per_gb)
 
     assert last.scheduled_seconds is not None
-    return Arrival(
+    return MemoryAtArrival(
         who=theme.request_letter(last.request.id),
         need=size(need),
         free=size(memory.num_free[row]),

@@ -15,8 +15,8 @@ from sim.kv.sizes import Division, RequestGroup, request_bytes
 from sim.specs import GIB, Model
 from sim.views.growth import Growth
 from ui import charts, theme
-from ui.charts import Panel, Series, TimelineRow
-from ui.player.painters.timeline import Span, Timeline
+from ui.charts import Series, Subplot, TimelineRow
+from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.subjects.memory import memory_notes
 from ui.words import notes
 from ui.words.language import tr
@@ -271,7 +271,7 @@ def growth_timeline(steps: Sequence[Step], growth: Growth, model: Model, alt: st
     for step, total in zip(steps, growth.active_tokens.tolist(), strict=True):
         start, end = step.start_seconds, step.end_seconds
         spans += [
-            Span(
+            LaneSpan(
                 lanes[work.request_id],
                 start,
                 end,
@@ -280,7 +280,7 @@ def growth_timeline(steps: Sequence[Step], growth: Growth, model: Model, alt: st
             )
             for work in step.work
         ]
-        spans.append(Span(len(lanes), start, end, "stored", f"{total:,}"))
+        spans.append(LaneSpan(len(lanes), start, end, "stored", f"{total:,}"))
     said = [
         memory_notes.kept(step, column.tolist(), growth.request_ids, model.kv_bytes_per_token)
         for step, column in zip(steps, growth.tokens.T, strict=True)
@@ -314,8 +314,8 @@ def two_gauges(run: Run, division: Division, large: bool = False) -> go.Figure:
     waiting = charts.thinned(tr("排队", "waiting"), times, series.num_waiting, "queue", "dash")
     top = division.gpu.memory_bytes / GIB
     panels = [
-        Panel(charts.keyed("GiB", [smi, kv]), [smi, kv], top=top, names_in_title=True),
-        Panel(
+        Subplot(charts.keyed("GiB", [smi, kv]), [smi, kv], top=top, names_in_title=True),
+        Subplot(
             charts.keyed(tr("请求数", "requests"), [running, waiting]),
             [running, waiting],
             names_in_title=True,

@@ -9,7 +9,7 @@ from sim.engine import Setup
 from sim.views import waste
 from sim.views.waste import Shares
 from ui import charts
-from ui.charts import Panel, Series, Span, TimelineRow
+from ui.charts import Series, Span, Subplot, TimelineRow
 from ui.results import runs
 from ui.words.language import tr
 from ui.words.numbers import in_percent, percent
@@ -87,8 +87,8 @@ def against_block_size(
     places = list(range(len(sizes)))
     at = list(sizes).index(size)
 
-    def panel(title: str, values: Sequence[float], colour: str) -> Panel:
-        return Panel(title, [Series(title, places, values, colour)], names_in_title=True)
+    def panel(title: str, values: Sequence[float], colour: str) -> Subplot:
+        return Subplot(title, [Series(title, places, values, colour)], names_in_title=True)
 
     found = [waste.shared_tokens(prefix_tokens, each) for each in sizes]
     entries = [waste.table_entries(longest_tokens, each) for each in sizes]

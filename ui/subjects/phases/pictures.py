@@ -132,7 +132,7 @@ POWERS_OF_TWO = tuple(2**power for power in range(11))
 
 
 @dataclass(frozen=True)
-class Mark:
+class RooflineMark:
     """Where a kind of work stands, how that is drawn, and what it is called."""
 
     part: Part
@@ -176,10 +176,10 @@ def roofline(
     now = clock.breakdown(phases.decode(batch, context))
     whole = clock.breakdown(phases.prefill(prompt)).whole
     for mark in (
-        Mark(whole, "prefill", "square", tr("预填充", "prefill")),
-        Mark(now.whole, "decode", "circle-open", tr("解码", "decode")),
-        Mark(now.attention, "stored", "diamond", tr("其中注意力", "its attention")),
-        Mark(now.weights, "weights", "triangle-up", tr("其中权重", "its weights")),
+        RooflineMark(whole, "prefill", "square", tr("预填充", "prefill")),
+        RooflineMark(now.whole, "decode", "circle-open", tr("解码", "decode")),
+        RooflineMark(now.attention, "stored", "diamond", tr("其中注意力", "its attention")),
+        RooflineMark(now.weights, "weights", "triangle-up", tr("其中权重", "its weights")),
     ):
         figure.add_trace(_drawn(mark, large))
     charts.name_in_corner(figure, large, 0, 1)
@@ -225,7 +225,7 @@ def _dots(parts: Sequence[Part], kind: str, large: bool) -> go.Scatter:
     )
 
 
-def _drawn(mark: Mark, large: bool) -> go.Scatter:
+def _drawn(mark: RooflineMark, large: bool) -> go.Scatter:
     hue, size = theme.MEANINGS[mark.kind].colour, 20 if large else 14
     is_ring = mark.symbol.endswith("open")  # around what lies within
     return go.Scatter(

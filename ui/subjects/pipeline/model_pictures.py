@@ -115,7 +115,7 @@ def _rgba(hue: str, alpha: float) -> str:
 
 
 @dataclass(frozen=True)
-class Choice:
+class NextToken:
     """The model's own probabilities and those a token is drawn with, each [vocab]."""
 
     own: Array
@@ -135,13 +135,15 @@ class Choice:
         return float(self.own[self.drawn > 0].sum())
 
 
-def choice(way: Passage, how: Sampling) -> Choice:
+def choice(way: Passage, how: Sampling) -> NextToken:
     """What the first token is drawn from."""
     logits = way.turns[0].logits
-    return Choice(sampling.probabilities(logits, Sampling()), sampling.probabilities(logits, how))
+    return NextToken(
+        sampling.probabilities(logits, Sampling()), sampling.probabilities(logits, how)
+    )
 
 
-def candidates(one: Choice, large: bool = False) -> go.Figure:
+def candidates(one: NextToken, large: bool = False) -> go.Figure:
     """The most probable tokens: as the model has it, and as they are drawn."""
     order = np.argsort(-one.own, kind="stable")[:CANDIDATES].tolist()
     names = [_name(tiny_model.piece(token)) for token in order]
@@ -198,7 +200,7 @@ def candidates(one: Choice, large: bool = False) -> go.Figure:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ArrivedToken:
     """A token that has come: its bytes, and what they complete.  `first`: its first byte."""
 
     piece: str
@@ -209,14 +211,14 @@ class Arrival:
 
 
 @lru_cache(maxsize=64)
-def arrivals(text: str) -> tuple[Arrival, ...]:
+def arrivals(text: str) -> tuple[ArrivedToken, ...]:
     """The tokens of a text as a client gets them, one by one; none of an empty text."""
     detokenizer = Detokenizer(tiny_model.encoder())
     came, first = [], 0
     for token in tiny_model.prompt(text)[1:]:
         data = tiny_model.encoder().pieces[token]
         said = detokenizer.add(token)
-        came.append(Arrival(tiny_model.piece(token), first, data, said, detokenizer.waiting))
+        came.append(ArrivedToken(tiny_model.piece(token), first, data, said, detokenizer.waiting))
         first += len(data)
     return tuple(came)
 
@@ -232,7 +234,7 @@ class SoFar:
     num_held_up: int
 
 
-def so_far(came: Sequence[Arrival], number: int) -> SoFar:
+def so_far(came: Sequence[ArrivedToken], number: int) -> SoFar:
     here = came[:number]
     return SoFar(
         len(here),
@@ -243,7 +245,9 @@ def so_far(came: Sequence[Arrival], number: int) -> SoFar:
     )
 
 
-def bytes_and_characters(came: Sequence[Arrival], number: int, large: bool = False) -> go.Figure:
+def bytes_and_characters(
+    came: Sequence[ArrivedToken], number: int, large: bool = False
+) -> go.Figure:
     """Three rows on one axis of bytes: tokens, bytes, and the characters that are whole.
 
     `number` of the tokens have come; of many bytes the last ones before them are in sight.

@@ -25,9 +25,9 @@ from ui.player.painters.pipeline import (
     SAMPLE,
     TEXT,
     TOKENIZE,
-    Bar,
-    Moment,
     Pipeline,
+    PipelineBar,
+    PipelineMoment,
 )
 from ui.results import runs
 from ui.subjects.pipeline import pipeline_notes
@@ -80,12 +80,14 @@ def time(seconds: float) -> str:
 class _Film:
     """Frames as they come."""
 
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[PipelineMoment] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     times: list[str] = field(default_factory=list)
     events: list[tuple[str, ...]] = field(default_factory=list)
 
-    def add(self, moment: Moment, note: str, seconds: float | None = None, event: str = "") -> None:
+    def add(
+        self, moment: PipelineMoment, note: str, seconds: float | None = None, event: str = ""
+    ) -> None:
         self.moments.append(moment)
         self.notes.append(note)
         self.times.append("" if seconds is None else time(seconds))
@@ -98,17 +100,17 @@ def frames(text: str, way: Passage, alt: str) -> Pipeline:
     num_layers = len(way.turns[0].attention)
     size = len(way.prompt)
     empty = (0,) * num_layers
-    film.add(Moment(TEXT, 0, empty), pipeline_notes.arrived(text))
+    film.add(PipelineMoment(TEXT, 0, empty), pipeline_notes.arrived(text))
     tokenized = pipeline_notes.tokenized(size - 1)
-    film.add(Moment(TOKENIZE, size, empty), tokenized, way.tokenize_seconds, "tokenized")
+    film.add(PipelineMoment(TOKENIZE, size, empty), tokenized, way.tokenize_seconds, "tokenized")
     first = way.turns[0]
     scheduled = pipeline_notes.scheduled(first)
-    film.add(Moment(QUEUE, size, empty), scheduled, first.times.schedule, "admitted")
+    film.add(PipelineMoment(QUEUE, size, empty), scheduled, first.times.schedule, "admitted")
     for layer in range(1, num_layers + 1):
         kv = (size,) * layer + (0,) * (num_layers - layer)
         is_last = layer == num_layers
         film.add(
-            Moment(PREFILL, size, kv),
+            PipelineMoment(PREFILL, size, kv),
             pipeline_notes.prefilled(layer, num_layers, size),
             first.times.forward if is_last else None,
             "prefilled" if is_last else "",
@@ -138,12 +140,12 @@ def _turn(film: _Film, way: Passage, turn: Turn, number: int, screen: str) -> st
     num_tokens = len(way.prompt) + number
     waiting = before.waiting
     if number > 1:
-        decode = Moment(DECODE, num_tokens - 1, held, -1, waiting, screen)
+        decode = PipelineMoment(DECODE, num_tokens - 1, held, -1, waiting, screen)
         film.add(decode, pipeline_notes.decoded(turn), turn.times.forward)
     bars = number - 1
     piece, chance = tiny_model.piece(turn.token), _chance(turn)
     film.add(
-        Moment(SAMPLE, num_tokens, held, bars, waiting, screen),
+        PipelineMoment(SAMPLE, num_tokens, held, bars, waiting, screen),
         pipeline_notes.sampled(number, piece, chance),
         turn.times.sample,
         "first_token" if number == 1 else "",
@@ -152,7 +154,7 @@ def _turn(film: _Film, way: Passage, turn: Turn, number: int, screen: str) -> st
     screen += turn.text + (way.rest if is_last else "")
     waiting = tuple(turn.waiting.hex(" ").upper().split())
     film.add(
-        Moment(DETOKENIZE, num_tokens, held, bars, waiting, screen),
+        PipelineMoment(DETOKENIZE, num_tokens, held, bars, waiting, screen),
         pipeline_notes.shown(turn, is_last),
         turn.times.detokenize,
         "finished" if is_last else "waits" if waiting else "",
@@ -160,7 +162,7 @@ def _turn(film: _Film, way: Passage, turn: Turn, number: int, screen: str) -> st
     return screen
 
 
-def _bars(turn: Turn) -> Iterator[Bar]:
+def _bars(turn: Turn) -> Iterator[PipelineBar]:
     """The most probable tokens; the chosen one is among them."""
     chances = sampling.probabilities(turn.logits, Sampling())
     order = np.argsort(-chances, kind="stable")[:BARS].tolist()
@@ -168,7 +170,7 @@ def _bars(turn: Turn) -> Iterator[Bar]:
         order[-1] = turn.token
     for token in order:
         chance = float(chances[token])
-        yield Bar(tiny_model.piece(token), chance, percent(chance), token == turn.token)
+        yield PipelineBar(tiny_model.piece(token), chance, percent(chance), token == turn.token)
 
 
 def _chance(turn: Turn) -> float:

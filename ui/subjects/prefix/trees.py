@@ -13,7 +13,7 @@ from sim.studies.tree_server import NodeState, Served, TreeStep
 from sim.workload.prompts import Prompt, Tokens
 from ui import charts, theme
 from ui.charts import Dash, Series
-from ui.player.painters.tree import ROOT, Bar, Moment, Tree
+from ui.player.painters.tree import ROOT, Tree, TreeBar, TreeMoment
 from ui.subjects.prefix import tree_notes
 from ui.words.language import tr
 from ui.words.numbers import in_percent
@@ -133,7 +133,7 @@ class _Lanes:
         return next(lane for lane, does in enumerate(begins) if does)
 
 
-def _moment(step: TreeStep, last: TreeStep, prompts: Sequence[Prompt], lanes: _Lanes) -> Moment:
+def _moment(step: TreeStep, last: TreeStep, prompts: Sequence[Prompt], lanes: _Lanes) -> TreeMoment:
     gone = {event.node_id for event in step.events if isinstance(event, NodeEvicted)}
     bars = [_bar(node, "evicted", lanes) for node in last.nodes if node.id in gone]
     lanes.follow(step)
@@ -152,7 +152,7 @@ def _moment(step: TreeStep, last: TreeStep, prompts: Sequence[Prompt], lanes: _L
         bars.append(_missing(step, prompts[step.who], lanes))
     locked = sum(len(node.path) - node.start for node in step.nodes if node.lock_count)
     running = ((prompts[who].tokens, who) for who in step.running)
-    return Moment(
+    return TreeMoment(
         tuple(bars),
         step.running,
         step.waiting,
@@ -170,17 +170,17 @@ def _path_found(step: TreeStep, prompts: Sequence[Prompt]) -> Tokens:
     return prompts[who].tokens[: dict(step.found)[who]]
 
 
-def _bar(node: NodeState, state: str, lanes: _Lanes, locks: int = 0, rank: int = 0) -> Bar:
+def _bar(node: NodeState, state: str, lanes: _Lanes, locks: int = 0, rank: int = 0) -> TreeBar:
     above, lane = lanes.of(node.path[: node.start]), lanes.of(node.path)
-    return Bar(lane, node.start, len(node.path), state, above, locks, rank)
+    return TreeBar(lane, node.start, len(node.path), state, above, locks, rank)
 
 
-def _missing(step: TreeStep, prompt: Prompt, lanes: _Lanes) -> Bar:
+def _missing(step: TreeStep, prompt: Prompt, lanes: _Lanes) -> TreeBar:
     """The part of a prompt that is not in the tree yet, where it will hang."""
     tokens = prompt.tokens
     known = (node.path for node in step.nodes if tokens[: len(node.path)] == node.path)
     start = max(map(len, known), default=0)
-    return Bar(lanes.of(tokens), start, len(tokens), "missing", lanes.of(tokens[:start]))
+    return TreeBar(lanes.of(tokens), start, len(tokens), "missing", lanes.of(tokens[:start]))
 
 
 # -- over a setting -----------------------------------------------------------------------------

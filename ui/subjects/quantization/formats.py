@@ -12,7 +12,7 @@ from sim.cost.formats import StoredModel
 from sim.engine import Setup
 from sim.specs import GIB
 from ui import charts
-from ui.charts import Panel, Series, Span, TimelineRow
+from ui.charts import Series, Span, Subplot, TimelineRow
 from ui.results import runs
 from ui.words.language import tr
 from ui.words.numbers import count, seconds, significant
@@ -180,7 +180,7 @@ def crowds(servers: Mapping[str, Setup], large: bool = False) -> go.Figure:
     )
 
 
-def _panel(title: str, what: str, servers: Mapping[str, Setup]) -> Panel:
+def _panel(title: str, what: str, servers: Mapping[str, Setup]) -> Subplot:
     looks: list[tuple[int, charts.Dash]] = [(5, "dash"), (1, "solid")]
     series = []
     for (name, setup), look in zip(servers.items(), looks, strict=True):
@@ -188,4 +188,4 @@ def _panel(title: str, what: str, servers: Mapping[str, Setup]) -> Panel:
         hue, dash = look
         found = (own.end_seconds, getattr(own, what), charts.colour(hue), dash)
         series.append(charts.thinned(name, *found))
-    return Panel(charts.keyed(title, series), series, names_in_title=True)
+    return Subplot(charts.keyed(title, series), series, names_in_title=True)

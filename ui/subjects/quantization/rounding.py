@@ -21,7 +21,7 @@ from sim.model.transformer import Array, Weights
 from ui import charts, theme, tiny_model
 from ui.charts import Series
 from ui.player.painters import rounding
-from ui.player.painters.rounding import Moment, Rounding
+from ui.player.painters.rounding import Rounding, RoundingMoment
 from ui.subjects.quantization import quantization_notes
 from ui.words.language import tr
 from ui.words.numbers import percent, significant
@@ -176,9 +176,9 @@ def as_steps(grid: str, granularity: str, outlier: int, alt: str) -> Rounding:
     size = GROUP_SIZE if granularity == "group" else NUM_SHOWN
     firsts = range(0, NUM_SHOWN, size)
     spans = [_span(done, granularity, outlier, first, first + size, top) for first in firsts]
-    moments = [Moment(0, "before")]
+    moments = [RoundingMoment(0, "before")]
     for number in range(len(spans)):
-        moments += [Moment(number, "scale"), Moment(number, "round")]
+        moments += [RoundingMoment(number, "scale"), RoundingMoment(number, "round")]
     said = [_note(done, granularity, moment, spans) for moment in moments]
     return Rounding(
         before=before,
@@ -205,15 +205,17 @@ def _scale(done: Rounded, granularity: str, first: int) -> float:
 
 def _span(
     done: Rounded, granularity: str, outlier: int, first: int, end: int, top: float
-) -> rounding.Span:
+) -> rounding.ScaleSpan:
     scale = _scale(done, granularity, first)
     levels = done.grid.levels * scale
     seen = levels[np.abs(levels) <= top]
     lost = done.of(channel(), first, end).relative_error(_inputs(done, outlier)[first:end])
-    return rounding.Span(first, end, significant(scale), tuple(seen.tolist()), percent(lost))
+    return rounding.ScaleSpan(first, end, significant(scale), tuple(seen.tolist()), percent(lost))
 
 
-def _note(done: Rounded, granularity: str, moment: Moment, spans: Sequence[rounding.Span]) -> str:
+def _note(
+    done: Rounded, granularity: str, moment: RoundingMoment, spans: Sequence[rounding.ScaleSpan]
+) -> str:
     span = spans[moment.span]
     if moment.phase == "before":
         return quantization_notes.unrounded(NUM_SHOWN)
@@ -227,7 +229,7 @@ def _note(done: Rounded, granularity: str, moment: Moment, spans: Sequence[round
     return quantization_notes.rounded(span.end - span.first, zeros, span.error)
 
 
-def _time(moment: Moment, num_spans: int) -> str:
+def _time(moment: RoundingMoment, num_spans: int) -> str:
     return tr(
         f"第 {moment.span + 1} 个缩放系数，共 {num_spans} 个",
         f"scale {moment.span + 1} of {num_spans}",

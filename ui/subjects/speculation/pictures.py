@@ -20,7 +20,7 @@ from sim.studies.acceptance import UnderLoad
 from ui import charts, tiny_model
 from ui.charts import Series
 from ui.player.painters import tape
-from ui.player.painters.tape import Bar, Moment, Tape
+from ui.player.painters.tape import Tape, TapeBar, TapeMoment
 from ui.subjects.speculation import speculation_notes
 from ui.words.language import tr
 
@@ -90,23 +90,23 @@ def as_tape(text: str, rounds: Sequence[Round], alt: str) -> Tape:
     )
 
 
-def _moments(number: int, one: Round) -> Iterator[Moment]:
+def _moments(number: int, one: Round) -> Iterator[TapeMoment]:
     for place in range(len(one.proposed)):
-        yield Moment(number, "propose", place)
-    yield Moment(number, "verify", 0)
+        yield TapeMoment(number, "propose", place)
+    yield TapeMoment(number, "verify", 0)
     for place in range(one.num_accepted):
-        yield Moment(number, "accept", place)
+        yield TapeMoment(number, "accept", place)
     if one.num_accepted < len(one.proposed):
-        yield Moment(number, "reject", one.num_accepted)
-        yield Moment(number, "correct", one.num_accepted)
+        yield TapeMoment(number, "reject", one.num_accepted)
+        yield TapeMoment(number, "correct", one.num_accepted)
     else:
-        yield Moment(number, "bonus", one.num_accepted)
+        yield TapeMoment(number, "bonus", one.num_accepted)
 
 
-def _round(one: Round) -> tape.Round:
+def _round(one: Round) -> tape.TapeRound:
     drawn = (*one.proposed, one.token)
     nothing = np.zeros_like(one.p[0])
-    return tape.Round(
+    return tape.TapeRound(
         tuple(map(tiny_model.piece, one.proposed)),
         one.num_accepted,
         tiny_model.piece(one.token),
@@ -117,18 +117,18 @@ def _round(one: Round) -> tape.Round:
     )
 
 
-def _bars(p: Array, q: Array, wanted: set[int]) -> tuple[Bar, ...]:
+def _bars(p: Array, q: Array, wanted: set[int]) -> tuple[TapeBar, ...]:
     """The most probable tokens of either model, and those in question; last, all others."""
     order = np.argsort(-np.maximum(p, q), kind="stable").tolist()
     first = order[:NUM_BARS]
     missing = [token for token in wanted if token not in first]
     shown = first[: NUM_BARS - len(missing)] + sorted(missing, key=order.index)
-    bars = [Bar(tiny_model.piece(token), float(p[token]), float(q[token])) for token in shown]
+    bars = [TapeBar(tiny_model.piece(token), float(p[token]), float(q[token])) for token in shown]
     rest = [max(0.0, 1 - sum(known)) for known in ([b.p for b in bars], [b.q for b in bars])]
-    return (*bars, Bar("", *rest))
+    return (*bars, TapeBar("", *rest))
 
 
-def _note(moment: Moment, one: Round) -> str:
+def _note(moment: TapeMoment, one: Round) -> str:
     place = moment.place
     if moment.phase == "verify":
         return speculation_notes.verified(len(one.proposed))

@@ -16,7 +16,7 @@ from sim.metrics import Summary
 from sim.studies.pressure import ANSWERS, Comparison, computed_again, interrupted_seconds
 from sim.workload import LognormalLength, PoissonArrivals, Workload
 from ui import charts
-from ui.charts import Panel
+from ui.charts import Subplot
 from ui.results import runs
 from ui.results.cards import Card
 from ui.words.language import tr
@@ -121,7 +121,7 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
             charts.thinned(held, moments, usage, "stored"),
         ]
         panels.append(
-            Panel(
+            Subplot(
                 f"<b>{NAMES[answer]}</b>" + tr("：KV token", ": tokens of KV"),
                 areas,
                 top=pool * TOP,

@@ -8,7 +8,7 @@ import pytest
 from sim import events
 from sim.studies.tree_server import ORDERS, least_slots, serve
 from ui import player
-from ui.player.painters.tree import Bar, Moment, Tree
+from ui.player.painters.tree import Tree, TreeBar, TreeMoment
 from ui.subjects.prefix import tree_notes, trees
 
 SLOTS = (18, 24, 28, 44)
@@ -134,10 +134,10 @@ def test_what_was_found_so_far_adds_up():
 # -- what contradicts itself ---------------------------------------------------------------------
 
 
-def tiny(*bars: Bar, **changes) -> Tree:
+def tiny(*bars: TreeBar, **changes) -> Tree:
     whole = Tree(
         lanes=(("a", "b"), ("a", "c")),
-        moments=(Moment(bars),),
+        moments=(TreeMoment(bars),),
         requests=("A",),
         num_slots=4,
         notes=("one",),
@@ -147,7 +147,7 @@ def tiny(*bars: Bar, **changes) -> Tree:
     return dataclasses.replace(whole, **changes)
 
 
-GOOD = Bar(0, 0, 2, "locked", -1)
+GOOD = TreeBar(0, 0, 2, "locked", -1)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ GOOD = Bar(0, 0, 2, "locked", -1)
         (tiny(dataclasses.replace(GOOD, parent_lane=2)), "outside of 2 lanes"),
         (tiny(dataclasses.replace(GOOD, end=3)), "outside of its lane"),
         (tiny(dataclasses.replace(GOOD, state="asleep")), "none of the states"),
-        (tiny(GOOD, Bar(0, 1, 2, "locked", 0)), "overlaps"),
-        (tiny(GOOD, moments=(Moment((GOOD,), num_locked=3, num_evictable=2),)), "more than 4"),
+        (tiny(GOOD, TreeBar(0, 1, 2, "locked", 0)), "overlaps"),
+        (tiny(GOOD, moments=(TreeMoment((GOOD,), num_locked=3, num_evictable=2),)), "more than 4"),
     ],
 )
 def test_trees_that_contradict_themselves_are_refused_with_the_place(wrong, says):

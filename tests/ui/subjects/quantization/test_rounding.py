@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from ui import player, tiny_model
-from ui.player.painters.rounding import Moment, Span
+from ui.player.painters.rounding import RoundingMoment, ScaleSpan
 from ui.subjects.quantization import rounding
 from ui.words import language
 
@@ -70,8 +70,8 @@ def test_frames_that_contradict_themselves_are_refused():
     for changes in (
         {"after": good.after[:-1]},
         {"spans": good.spans[:-1]},
-        {"spans": (Span(1, rounding.NUM_SHOWN, "1", (0,), "0%"),)},
-        {"moments": (Moment(0, "clip"),) * good.num_steps},
+        {"spans": (ScaleSpan(1, rounding.NUM_SHOWN, "1", (0,), "0%"),)},
+        {"moments": (RoundingMoment(0, "clip"),) * good.num_steps},
     ):
         with pytest.raises(player.FramesError):
             player.check(replace(good, **changes))

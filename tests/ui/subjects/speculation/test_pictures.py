@@ -121,7 +121,7 @@ def test_the_same_rounds_are_the_same_frames_in_either_language(monkeypatch):
         ({"prompt": ()}, "at least one token"),
         (
             {
-                "moments": (tape.Moment(9, "verify", 0),),
+                "moments": (tape.TapeMoment(9, "verify", 0),),
                 "notes": ("",),
                 "events": ((),),
                 "times": (),
@@ -130,7 +130,7 @@ def test_the_same_rounds_are_the_same_frames_in_either_language(monkeypatch):
         ),
         (
             {
-                "moments": (tape.Moment(0, "sleep", 0),),
+                "moments": (tape.TapeMoment(0, "sleep", 0),),
                 "notes": ("",),
                 "events": ((),),
                 "times": (),
@@ -139,7 +139,7 @@ def test_the_same_rounds_are_the_same_frames_in_either_language(monkeypatch):
         ),
         (
             {
-                "moments": (tape.Moment(0, "verify", 7),),
+                "moments": (tape.TapeMoment(0, "verify", 7),),
                 "notes": ("",),
                 "events": ((),),
                 "times": (),

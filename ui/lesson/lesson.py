@@ -19,7 +19,7 @@ from ui.words import language as languages
 from ui.words import problems
 
 
-class Chapter(Saying, Choosing, Showing):
+class Lesson(Saying, Choosing, Showing):
     """A page: its acts, of which the one that the URL names is drawn."""
 
     def act(
@@ -57,8 +57,8 @@ class Chapter(Saying, Choosing, Showing):
                 st.fragment(self._follow)(act)
 
 
-def open(script: str) -> Chapter:
+def open(script: str) -> Lesson:
     """Begin a page: its title, the reader's language, the frame around it."""
     path = Path(script)
     frame.begin(path.stem, lambda: chapters.Chapter(path.stem).title(languages.current()))
-    return Chapter(path)
+    return Lesson(path)

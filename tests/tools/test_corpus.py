@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.chapters import ROOT
-from tools.prose import LANGUAGES, Paragraph, clean, is_held_out, paragraphs
+from tools.corpus import LANGUAGES, Paragraph, clean, is_held_out, paragraphs
 
 
 @pytest.mark.parametrize(
