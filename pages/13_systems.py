@@ -15,7 +15,7 @@ from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.subjects.constrained import grammar
-from ui.subjects.systems import pictures, pressure
+from ui.subjects.systems import answers, ladder, masks, pressure, projects, several_gpus
 from ui.words.numbers import count, microseconds, percent, plain, seconds, significant
 
 SCHEMA = (
@@ -67,33 +67,33 @@ TOKENS = tr("token", "tokens")
 
 @chapter.act("hook", tr("一级一级", "One by one"))
 def hook() -> None:
-    chapter.say("hook", requests=pictures.NUM_REQUESTS)
+    chapter.say("hook", requests=ladder.NUM_REQUESTS)
     label = tr("打开几个机制", "Mechanisms switched on")
     num_on = int(chapter.slide("on", label, 0, len(RUNGS) - 1, start=0, live=True))
     label = tr("每秒请求数", "Arrivals per s")
-    rate = chapter.pick("rate", label, pictures.RATES, start=BUSY, live=True)
-    rungs = pictures.ladder(rate)
+    rate = chapter.pick("rate", label, ladder.RATES, start=BUSY, live=True)
+    rungs = ladder.ladder(rate)
     now, naive = rungs[RUNGS[num_on]], rungs[RUNGS[0]]
-    gains = pictures.gains(pictures.ladder(BUSY))
+    gains = ladder.gains(ladder.ladder(BUSY))
     guess = chapter.predict(
         "gain",
         chapter.words("hook_question"),
-        predict.Choice(pictures.mechanisms(), truth=pictures.largest(gains)),
-        outcome=chapter.words("hook_outcome", **pictures.as_factors(gains)),
+        predict.Choice(ladder.mechanisms(), truth=ladder.largest(gains)),
+        outcome=chapter.words("hook_outcome", **ladder.as_factors(gains)),
     )
     chapter.cards(
         [
             Card(
                 tr("输出 token/s", "Output tokens/s"),
                 significant(now.tokens_per_second),
-                pictures.against(now, naive),
+                ladder.against(now, naive),
             ),
             Card("TTFT p99", seconds(now.summary.ttft.p99)),
             Card(tr("浪费的 KV", "KV wasted"), percent(now.waste)),
         ]
     )
     chapter.draw(
-        pictures.ladder_figure(rungs, num_on, large=chapter.large),
+        ladder.ladder_figure(rungs, num_on, large=chapter.large),
         "ladder",
         alt=tr(
             "每打开一个机制一行：输出 token/s、TTFT p99、占着的 KV 里浪费的比例",
@@ -101,7 +101,7 @@ def hook() -> None:
         ),
     )
     chapter.leaves_out(
-        "hook_leaves_out", requests=pictures.NUM_REQUESTS, longest=count(pictures.LONGEST)
+        "hook_leaves_out", requests=ladder.NUM_REQUESTS, longest=count(ladder.LONGEST)
     )
     best = rungs[RUNGS[-1]]
     chapter.say(
@@ -110,7 +110,7 @@ def hook() -> None:
         rate=plain(rate),
         naive=significant(naive.tokens_per_second),
         best=significant(best.tokens_per_second),
-        factor=significant(pictures.factor(best, naive)),
+        factor=significant(ladder.factor(best, naive)),
         naive_ttft=seconds(naive.summary.ttft.p99),
         best_ttft=seconds(best.summary.ttft.p99),
     )
@@ -127,11 +127,11 @@ def hook() -> None:
 def why() -> None:
     chapter.say("why")
     label = tr("每秒请求数", "Arrivals per s")
-    rate = chapter.pick("rate", label, pictures.RATES, start=BUSY)
+    rate = chapter.pick("rate", label, ladder.RATES, start=BUSY)
     spread = Spread(LARGE_MODEL, specs.GPUS["H100 SXM"], MANY_GPUS, "tensor")
-    rows = pictures.answers(pictures.ladder(rate), spread)
+    rows = answers.answers(ladder.ladder(rate), spread)
     chapter.draw(
-        pictures.answers_figure(rows, large=chapter.large),
+        answers.answers_figure(rows, large=chapter.large),
         "answers",
         alt=tr(
             "五个问题各一对横条：没有这个机制和有这个机制时的数字",
@@ -139,7 +139,7 @@ def why() -> None:
         ),
     )
     chapter.leaves_out("why_leaves_out", model=LARGE_MODEL.name, gpus=MANY_GPUS)
-    chapter.say("why_result", **pictures.in_blanks(rows))
+    chapter.say("why_result", **answers.in_blanks(rows))
     chapter.say("why_not")
     chapter.flags("why_flags")
     chapter.leads(
@@ -243,18 +243,18 @@ def price() -> None:
     label = tr("一个掩码（微秒）", "One mask (µs)")
     mask = chapter.pick("mask_us", label, MASK_MICROSECONDS, start=200, live=True)
     label = tr("批大小", "Batch")
-    batch = int(chapter.pick("batch", label, pictures.BATCHES, start=64, live=True))
+    batch = int(chapter.pick("batch", label, several_gpus.BATCHES, start=64, live=True))
     clock = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
-    free, hidden, waits = pictures.mask_works(clock, mask)
+    free, hidden, waits = masks.mask_works(clock, mask)
     chapter.cards(
         [
-            Card(tr("不约束", "No format"), pictures.rate_in_words(free, batch)),
-            Card(tr("同时算", "Made meanwhile"), pictures.rate_in_words(hidden, batch)),
-            Card(tr("先后算", "One after the other"), pictures.rate_in_words(waits, batch)),
+            Card(tr("不约束", "No format"), masks.rate_in_words(free, batch)),
+            Card(tr("同时算", "Made meanwhile"), masks.rate_in_words(hidden, batch)),
+            Card(tr("先后算", "One after the other"), masks.rate_in_words(waits, batch)),
         ]
     )
     chapter.draw(
-        pictures.masked_throughput(clock, mask, batch, large=chapter.large),
+        masks.masked_throughput(clock, mask, batch, large=chapter.large),
         "masks",
         alt=tr(
             "输出 token/s 随批大小：不约束、同时算掩码、先后算",
@@ -280,19 +280,21 @@ def price() -> None:
 @chapter.act("gpus", tr("几张卡", "Several GPUs"), deeper=True)
 def gpus() -> None:
     chapter.say("gpus")
-    num_gpus = int(chapter.choose("gpus", tr("GPU 数", "GPUs"), pictures.gpu_counts(), start="2"))
+    num_gpus = int(
+        chapter.choose("gpus", tr("GPU 数", "GPUs"), several_gpus.gpu_counts(), start="2")
+    )
     model = specs.MODELS[chapter.choose("model", tr("模型", "Model"), MODELS, start="Llama-3.1-8B")]
     gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
     label = tr("提示词长度", "Prompt length")
     prompt = int(chapter.pick("prompt", label, PROMPTS, start=1_024, unit=TOKENS))
     label = tr("同时解码的请求", "Requests decoding")
-    batch = int(chapter.pick("batch", label, pictures.BATCHES, start=DECODING, advanced=True))
-    found = pictures.spreads(model, gpu, num_gpus)
+    batch = int(chapter.pick("batch", label, several_gpus.BATCHES, start=DECODING, advanced=True))
+    found = several_gpus.spreads(model, gpu, num_gpus)
     chapter.cards(
-        [Card(*pictures.spread_card(way, spread, batch)) for way, spread in found.items()]
+        [Card(*several_gpus.spread_card(way, spread, batch)) for way, spread in found.items()]
     )
     chapter.draw(
-        pictures.itl_over_gpus(model, gpu, batch, num_gpus, large=chapter.large),
+        several_gpus.itl_over_gpus(model, gpu, batch, num_gpus, large=chapter.large),
         "spread",
         alt=tr(
             "ITL 随 GPU 数：三种办法里张量并行降得最多",
@@ -301,7 +303,7 @@ def gpus() -> None:
     )
     parted = Parted(Roofline(model, gpu), prompt, ANSWER_TOKENS, DECODING)
     chapter.draw(
-        pictures.parted_figure(parted, large=chapter.large),
+        several_gpus.parted_figure(parted, large=chapter.large),
         "parted",
         alt=tr(
             "两张卡都做两样，或一张预填充一张解码：有预填充时的 ITL、每秒最多的请求",
@@ -309,16 +311,16 @@ def gpus() -> None:
         ),
     )
     chapter.leaves_out("gpus_leaves_out", link=gpu.link.name, answer=ANSWER_TOKENS, batch=DECODING)
-    alone = pictures.spreads(model, gpu, 1)
-    chapter.say("gpus_result", **pictures.spread_blanks(found, alone, batch))
-    if pictures.lacks_room(alone["tensor"], batch):
+    alone = several_gpus.spreads(model, gpu, 1)
+    chapter.say("gpus_result", **several_gpus.spread_blanks(found, alone, batch))
+    if several_gpus.lacks_room(alone["tensor"], batch):
         chapter.say(
             "gpus_no_room",
             batch=count(batch),
             gpu=gpu.name,
             gpus=num_gpus,
-            fits=pictures.num_fitting(alone["tensor"], batch),
-            fits_split=pictures.num_fitting(found["tensor"], batch),
+            fits=several_gpus.num_fitting(alone["tensor"], batch),
+            fits_split=several_gpus.num_fitting(found["tensor"], batch),
         )
     chapter.say(
         "gpus_parted",
@@ -343,7 +345,7 @@ def layers() -> None:
     chapter.say("layers")
     project = chapter.choose("project", tr("项目", "Project"), PROJECTS, start="vllm")
     chapter.draw(
-        pictures.layers_figure(project, large=chapter.large),
+        projects.layers_figure(project, large=chapter.large),
         "layers",
         alt=tr(
             "四层：应用、服务运行时、kernel 库、GPU；每个项目框住它所在的层",

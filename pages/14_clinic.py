@@ -12,7 +12,15 @@ from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.clinic import bring, pictures, treatment
+from ui.subjects.clinic import (
+    as_engines_say,
+    bring,
+    metrics_example,
+    metrics_text,
+    pictures,
+    questions,
+    treatment,
+)
 from ui.words.numbers import count, memory, percent, scaled, seconds
 
 WORKED, HALF = sick.CASES["kv_full"], sick.CASES["few_slots"]
@@ -53,17 +61,17 @@ def ask(number: int, key: str, panel: Panel, case: Case) -> bool:
     """One of the three questions, and what the panel says to the answer; whether there is one."""
     answer = chapter.choose(
         key,
-        pictures.question(number),
-        pictures.options(number),
-        start=pictures.NOT_YET,
+        questions.question(number),
+        questions.options(number),
+        start=questions.NOT_YET,
         in_text=True,
     )
-    if answer == pictures.NOT_YET:
+    if answer == questions.NOT_YET:
         return False
     chapter.say(
         "answered",
-        verdict=pictures.verdict(number, answer, pictures.truth(number, panel, case.slo)),
-        reading=pictures.reading(number, panel, case.slo),
+        verdict=questions.verdict(number, answer, questions.truth(number, panel, case.slo)),
+        reading=questions.reading(number, panel, case.slo),
     )
     return True
 
@@ -74,24 +82,26 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
     seen, old = here.readings, was.readings
     chapter.cards(
         [
-            Card("TTFT p99", pictures.latency(seen.ttft_p99), pictures.note(old.ttft_p99, before)),
-            Card("ITL p99", pictures.latency(seen.itl_p99), pictures.note(old.itl_p99, before)),
+            Card(
+                "TTFT p99", questions.latency(seen.ttft_p99), questions.note(old.ttft_p99, before)
+            ),
+            Card("ITL p99", questions.latency(seen.itl_p99), questions.note(old.itl_p99, before)),
             Card(
                 tr("KV 最高", "KV, peak"),
-                pictures.share(seen.kv),
+                questions.share(seen.kv),
                 tr(
                     f"抢占 {count(here.num_preemptions)} 次",
                     f"preemptions: {count(here.num_preemptions)}",
                 ),
             ),
             Card(
-                pictures.hits_or_accepted(here),
+                questions.hits_or_accepted(here),
                 percent(here.hit_rate if here.acceptance is None else here.acceptance),
                 tr(f"最多排队 {here.most_waiting}", f"queue: {here.most_waiting} at most"),
             ),
             Card(
                 tr("带宽 / 算力", "Bandwidth / compute"),
-                f"{pictures.share(seen.bandwidth)} / {pictures.share(seen.compute)}",
+                f"{questions.share(seen.bandwidth)} / {questions.share(seen.compute)}",
                 tr("占数据手册", "of the data sheet"),
             ),
         ]
@@ -136,13 +146,13 @@ def treat(case: Case, seed: int, changes: tuple[Change, ...]) -> tuple[Panel, Pa
 
 def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bool:
     """Whether the promise is kept now, and why or why not; `key`: whether to tell the cause."""
-    reading, refused = pictures.reading(1, here, case.slo), count(here.num_refused)
+    reading, refused = questions.reading(1, here, case.slo), count(here.num_refused)
     server = runs.sick_server(case.code, seed)
     turned = treatment.in_words(changes, server)
     if not here.keeps(case.slo):
         chapter.say("not_kept", turned=turned, reading=reading, refused=refused)
         if treatment.is_tempted(case, changes):
-            chapter.say("tempts", lure=pictures.told(case, "lure"))
+            chapter.say("tempts", lure=questions.told(case, "lure"))
         label = tr("不想猜了，告诉我病因", "Enough guessing: show me the cause")
         if chapter.toggle(key, label, in_text=True):
             say_cause(case, server)
@@ -160,8 +170,8 @@ def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Pa
     chapter.say(
         "tempting",
         change=treatment.change_words(case.lures[0], server),
-        reading=pictures.reading(1, tempting, case.slo),
-        lure=pictures.told(case, "lure"),
+        reading=questions.reading(1, tempting, case.slo),
+        lure=questions.told(case, "lure"),
     )
     return True
 
@@ -169,9 +179,9 @@ def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Pa
 def say_cause(case: Case, server: Deployment) -> None:
     chapter.say(
         "cause",
-        cause=pictures.told(case, "cause"),
+        cause=questions.told(case, "cause"),
         cures=treatment.in_words(case.cures, server),
-        sources=pictures.sources(case),
+        sources=questions.sources(case),
     )
 
 
@@ -184,13 +194,15 @@ def say_behind(case: Case, server: Deployment, here: Panel) -> None:
         pool=count(server.pool_tokens),
         per_token=memory(clock.model.kv_bytes_per_token),
         bandwidth=scaled(clock.gpu.bandwidth, "B/s"),
-        bandwidth_share=pictures.share(here.readings.bandwidth),
+        bandwidth_share=questions.share(here.readings.bandwidth),
         flops=scaled(clock.gpu.peak_flops, "FLOP/s"),
-        compute_share=pictures.share(here.readings.compute),
+        compute_share=questions.share(here.readings.compute),
         ttft=seconds(case.slo.ttft_seconds),
         itl=seconds(case.slo.itl_seconds),
     )
-    chapter.flags("readings", table=pictures.metrics_table(here), log=pictures.log_lines(server))
+    chapter.flags(
+        "readings", table=as_engines_say.metrics_table(here), log=as_engines_say.log_lines(server)
+    )
     if server.num_replicas == 1:
         chapter.take_along(server.setups()[0], server.gpu_memory_utilization)
 
@@ -201,7 +213,7 @@ def say_behind(case: Case, server: Deployment, here: Panel) -> None:
 @chapter.act("hook", tr("一例示范", "A worked case"))
 def hook() -> None:
     server = runs.sick_server(WORKED.code, 0)
-    chapter.say("hook", story=pictures.told(WORKED, "story"), model=server.model, gpu=server.gpu)
+    chapter.say("hook", story=questions.told(WORKED, "story"), model=server.model, gpu=server.gpu)
     memories = {"paged": tr("分页", "paged"), "contiguous": tr("连续", "contiguous")}
     memory_kind = chapter.choose("memory", tr("KV 显存", "KV memory"), memories, start="paged")
     cure = treatment.choose_change(chapter, "cure", ONE_CHANGE, WORKED, server)
@@ -235,9 +247,9 @@ def hook() -> None:
     here = runs.panel(WORKED.code, 0, turned)
     chapter.say(
         "hook_steps",
-        step1=pictures.reading(1, before, WORKED.slo),
-        step2=pictures.reading(2, before, WORKED.slo),
-        step3=pictures.reading(3, before, WORKED.slo),
+        step1=questions.reading(1, before, WORKED.slo),
+        step2=questions.reading(2, before, WORKED.slo),
+        step3=questions.reading(3, before, WORKED.slo),
     )
     rising, full = sick.around_full(before.over_time)
     chapter.say(
@@ -265,12 +277,12 @@ def hook() -> None:
 
 @chapter.act("half", tr("半例", "Half worked"))
 def half() -> None:
-    chapter.say("half", story=pictures.told(HALF, "story"))
+    chapter.say("half", story=questions.told(HALF, "story"))
     server = runs.sick_server(HALF.code, 0)
     cure = treatment.choose_change(chapter, "half_cure", ONE_CHANGE, HALF, server)
     changes = treatment.chosen(HALF, cure)
     before, here = treat(HALF, 0, changes)
-    chapter.say("half_first", reading=pictures.reading(1, before, HALF.slo))
+    chapter.say("half_first", reading=questions.reading(1, before, HALF.slo))
     is_asked = ask(2, "half_step2", before, HALF) and ask(3, "half_step3", before, HALF)
     if changes:
         chapter.say("half_done" if judge("half_reveal", HALF, 0, changes, here) else "half_again")
@@ -288,7 +300,7 @@ def alone() -> None:
     )
     case = sick.drawn(seed)
     server = runs.sick_server(case.code, seed)
-    chapter.say("story", title=pictures.name(case), story=pictures.told(case, "story"))
+    chapter.say("story", title=questions.name(case), story=questions.told(case, "story"))
     turned = choose_changes(case, server)
     is_over = len(turned) > BUDGET
     changes = () if is_over else turned
@@ -327,7 +339,7 @@ def alone() -> None:
 def bring_your_own() -> None:
     chapter.say("bring")
     uploaded = chapter.upload("file", tr("文件，至多 1 MB", "A file, 1 MB at most"), FILES)
-    pasted = chapter.paste("paste", tr("或者贴在这里", "Or paste it here"), bring.MAX_PASTED)
+    pasted = chapter.paste("paste", tr("或者贴在这里", "Or paste it here"), metrics_text.MAX_PASTED)
     ttft = chapter.pick(
         "ttft", tr("TTFT p99 目标", "TTFT p99 target"), TTFT_TARGETS, start=1, unit="s"
     )
@@ -337,9 +349,11 @@ def bring_your_own() -> None:
     kv = chapter.pick("kv", tr("KV 算满", "KV counts as full"), KV_LIMITS, start=0.9)
     busy = chapter.pick("busy", tr("算忙", "Counts as busy"), BUSY_LIMITS, start=0.3)
     slo, limits = sick.Slo(ttft, itl), sick.Thresholds(kv, busy)
-    own, problem = bring.read(uploaded, pasted)
+    own, problem = metrics_text.read(uploaded, pasted)
     chapter.problem(problem, "bring_failed")
-    brought = own or bring.parse(bring.example(runs.panel(WORKED.code, 0)).encode())
+    brought = own or metrics_text.parse(
+        metrics_example.example(runs.panel(WORKED.code, 0)).encode()
+    )
     chapter.draw(
         bring.against_limits(brought, slo, limits, large=chapter.large),
         "limits",

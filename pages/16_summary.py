@@ -21,7 +21,7 @@ from ui.results import runs
 from ui.subjects.memory import blocks
 from ui.subjects.pipeline import pictures
 from ui.subjects.prefix import prompts
-from ui.subjects.systems import pictures as systems
+from ui.subjects.systems import ladder
 from ui.words.numbers import count, memory, percent, plain, seconds, significant
 
 OLD, NEW = specs.MODELS["Llama-2-7B"], specs.MODELS["Llama-3.1-8B"]
@@ -199,10 +199,10 @@ def fewer_bytes() -> dict[str, object]:
 
 def all_switched_on() -> dict[str, object]:
     rate = 8
-    rungs = systems.ladder(rate)
+    rungs = ladder.ladder(rate)
     return {
         "rate": plain(rate),
-        "factor": significant(systems.factor(rungs["chunks"], rungs["naive"])),
+        "factor": significant(ladder.factor(rungs["chunks"], rungs["naive"])),
         "naive": significant(rungs["naive"].tokens_per_second),
         "best": significant(rungs["chunks"].tokens_per_second),
     }

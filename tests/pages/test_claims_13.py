@@ -9,7 +9,7 @@ import pytest
 
 from sim import specs
 from sim.cost import Roofline
-from sim.cost.parallel import Parted
+from sim.cost.parallel import Parted, Spread
 from sim.model.constrained import automaton, json_schema, pattern
 from sim.studies.ablation import RUNGS
 from tests.chapters import LANGUAGES, ROOT
@@ -17,7 +17,7 @@ from tests.pages.rehearsal import open_page
 from ui import tiny_model
 from ui.player.painters.grammar import Grammar
 from ui.subjects.constrained import grammar, grammar_notes
-from ui.subjects.systems import pictures
+from ui.subjects.systems import answers, ladder, projects, several_gpus
 from ui.words.numbers import significant
 
 PAGES = {code: open_page("13_systems", code) for code in LANGUAGES}
@@ -57,7 +57,7 @@ def shown(item):
 
 
 def test_every_rung_makes_more_tokens_and_starts_sooner_when_many_come():
-    rungs = pictures.ladder(BUSY)
+    rungs = ladder.ladder(BUSY)
     speeds = [rungs[rung].tokens_per_second for rung in RUNGS]
     waits = [rungs[rung].summary.ttft.p99 for rung in RUNGS]
     assert speeds == sorted(speeds)
@@ -66,51 +66,51 @@ def test_every_rung_makes_more_tokens_and_starts_sooner_when_many_come():
 
 
 def test_continuous_batching_multiplies_most_and_the_factors_follow_in_order():
-    gains = pictures.gains(pictures.ladder(BUSY))
+    gains = ladder.gains(ladder.ladder(BUSY))
     assert PAGE.play("hook").guesses["gain"].truth == "batching"
     assert list(gains) == sorted(gains, key=gains.__getitem__, reverse=True)
 
 
 def test_the_page_says_what_its_first_and_last_rung_do():
     said = PAGE.play("hook").said["hook_result"]
-    rungs = pictures.ladder(BUSY)
+    rungs = ladder.ladder(BUSY)
     naive, best = rungs["naive"].tokens_per_second, rungs["chunks"].tokens_per_second
     assert (said["naive"], said["best"]) == (significant(naive), significant(best))
     assert said["factor"] == significant(best / naive)
 
 
 def test_paging_empties_the_column_of_waste_and_chunks_hardly_change_tokens():
-    rungs = pictures.ladder(BUSY)
+    rungs = ladder.ladder(BUSY)
     assert rungs["batching"].waste > 0.5 > 0.02 > rungs["paging"].waste
-    assert 1 <= pictures.gains(rungs)["chunks"] < 1.05
+    assert 1 <= ladder.gains(rungs)["chunks"] < 1.05
     assert rungs["chunks"].summary.itl.p99 < 0.75 * rungs["cache"].summary.itl.p99
 
 
 def test_where_nobody_waits_all_rows_but_the_first_make_about_the_same():
     rate = PAGE.play("hook").presets["hook_quiet"]["rate"]
-    speeds = [pictures.ladder(rate)[rung].tokens_per_second for rung in RUNGS[1:]]
+    speeds = [ladder.ladder(rate)[rung].tokens_per_second for rung in RUNGS[1:]]
     assert max(speeds) - min(speeds) < 3
 
 
 def test_continuous_batching_alone_doubles_tokens_and_leaves_waste_high():
-    rungs = pictures.ladder(BUSY)
-    assert pictures.gains(rungs)["batching"] == pytest.approx(2, abs=0.15)
+    rungs = ladder.ladder(BUSY)
+    assert ladder.gains(rungs)["batching"] == pytest.approx(2, abs=0.15)
     assert rungs["batching"].waste > 0.6
 
 
 def test_a_rung_that_is_off_has_no_bar():
     for num_on in range(len(RUNGS)):
-        figure = pictures.ladder_figure(pictures.ladder(BUSY), num_on)
+        figure = ladder.ladder_figure(ladder.ladder(BUSY), num_on)
         for bars in figure.data:
             assert [value > 0 for value in bars.x] == [row <= num_on for row in range(len(RUNGS))]
 
 
 def test_on_average_prompts_have_as_many_tokens_of_their_own_as_in_common():
-    requests = pictures.ladder(BUSY)["naive"].setup.requests
-    own = [request.prompt_tokens - pictures.SYSTEM_TOKENS for request in requests]
+    requests = ladder.ladder(BUSY)["naive"].setup.requests
+    own = [request.prompt_tokens - ladder.SYSTEM_TOKENS for request in requests]
     assert sum(own) / len(own) == pytest.approx(512, rel=0.15)
     assert sum(r.output_tokens for r in requests) / len(requests) == pytest.approx(192, rel=0.15)
-    clock = pictures.SERVER.clock
+    clock = ladder.SERVER.clock
     assert isinstance(clock, Roofline)
     assert clock.calibrated
 
@@ -119,10 +119,10 @@ def test_on_average_prompts_have_as_many_tokens_of_their_own_as_in_common():
 
 
 def test_every_row_is_better_with_its_mechanism_at_a_busy_server():
-    rungs = pictures.ladder(BUSY)
-    waste, speed, computed, gap, room = pictures.answers(
+    rungs = ladder.ladder(BUSY)
+    waste, speed, computed, gap, room = answers.answers(
         rungs,
-        pictures.Spread(
+        Spread(
             CONSTANTS["LARGE_MODEL"],
             specs.GPUS["H100 SXM"],
             CONSTANTS["MANY_GPUS"],
@@ -138,7 +138,7 @@ def test_every_row_is_better_with_its_mechanism_at_a_busy_server():
 
 def test_the_rows_are_neighbours_on_the_ladder():
     said = PAGE.play("why").said["why_result"]
-    rungs = pictures.ladder(BUSY)
+    rungs = ladder.ladder(BUSY)
     assert said["speed_with"] == significant(rungs["batching"].tokens_per_second)
     assert said["computed_with"] == f"{rungs['cache'].computed_tokens:,}"
     assert rungs["paging"].summary.num_preemptions > 0  # "computed again, and counted again"
@@ -298,7 +298,7 @@ def test_with_long_prompts_parting_costs_little_and_with_short_ones_the_prefill_
 @pytest.mark.parametrize("project", list(CONSTANTS["PROJECTS"]))
 def test_each_project_is_told_and_stands_on_its_layers(project):
     assert f"layer_{project}" in PAGE.play("layers", project=project).said
-    first, last = pictures.PROJECTS[project][1]
+    first, last = projects.PROJECTS[project][1]
     assert 1 <= first <= last <= 2
 
 
@@ -332,8 +332,10 @@ def test_tensor_parallelism_brings_itl_down_the_most_at_every_place_of_the_contr
     places = PAGE.play("gpus").controls
     for model, gpu in product(places["model"], places["gpu"]):
         for number, batch in product(places["gpus"], places["batch"]):
-            found = pictures.spreads(specs.MODELS[model], specs.GPUS[gpu], int(number))
-            times = {way: one.itl_seconds(batch, pictures.CONTEXT) for way, one in found.items()}
+            found = several_gpus.spreads(specs.MODELS[model], specs.GPUS[gpu], int(number))
+            times = {
+                way: one.itl_seconds(batch, several_gpus.CONTEXT) for way, one in found.items()
+            }
             assert min(times, key=times.__getitem__) == "tensor"
 
 

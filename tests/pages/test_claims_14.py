@@ -6,7 +6,7 @@ from sim.clinic import CASES, THRESHOLDS, answers, number_of
 from tests.pages.rehearsal import open_page
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.clinic import pictures, treatment
+from ui.subjects.clinic import questions, treatment
 
 FEW_SLOTS, FLEET = number_of("few_slots"), number_of("scattered")
 
@@ -26,7 +26,7 @@ def test_the_worked_case_is_read_as_its_own_readings_are(page):
     here = runs.panel("kv_full", 0)
     assert answers(here.readings, CASES["kv_full"].slo, THRESHOLDS) == ("both", "full", "bandwidth")
     said = page.play("hook").text["hook_steps"]
-    assert f"TTFT p99 is {pictures.latency(here.readings.ttft_p99)} (target 10.0 s)" in said
+    assert f"TTFT p99 is {questions.latency(here.readings.ttft_p99)} (target 10.0 s)" in said
     assert "peaks at 100%" in said
 
 
@@ -56,7 +56,7 @@ def test_the_tempting_one_is_run_beside_a_cure_that_works(page):
     said = page.play("alone", seed=FEW_SLOTS, cure1="max_num_seqs-64").said
     assert said["tempting"]["change"] == "--gpu-memory-utilization 0.9 → 0.95"
     lure = runs.panel("few_slots", FEW_SLOTS, CASES["few_slots"].lures[:1])
-    assert pictures.latency(lure.readings.ttft_p99) in said["tempting"]["reading"]
+    assert questions.latency(lure.readings.ttft_p99) in said["tempting"]["reading"]
 
 
 def test_a_cure_shows_what_was_before_on_its_cards(page):
@@ -86,9 +86,9 @@ def test_questions_come_one_by_one_and_then_the_cure(page):
 
 
 def test_half_of_both_is_half_right():
-    assert pictures.asked(1, "itl", "both") == "part"
-    assert pictures.asked(1, "neither", "both") == "wrong"
-    assert pictures.asked(1, "open", "both") == "open"
+    assert questions.asked(1, "itl", "both") == "part"
+    assert questions.asked(1, "neither", "both") == "wrong"
+    assert questions.asked(1, "open", "both") == "open"
 
 
 def test_two_changes_are_run_together_and_the_same_twice_counts_once():

@@ -11,7 +11,7 @@ from tests.chapters import LANGUAGES
 from tests.pages.rehearsal import open_page
 from ui.course import chapters
 from ui.results import runs
-from ui.subjects.clinic import pictures
+from ui.subjects.clinic import as_engines_say
 
 CODE = re.compile(r"`([^`]+)`")
 ANSWERS = {  # to the three questions, as the table words them
@@ -157,7 +157,7 @@ def test_the_diagnosis_has_a_row_for_each_case_and_answers_the_questions_as_its_
 @both_languages
 def test_every_flag_and_metric_of_the_sheets_has_been_met_in_a_chapter(language):
     text = open_page("16_summary", language).play("sheets").text
-    met = inspect.getsource(pictures)
+    met = inspect.getsource(as_engines_say)
     for one in chapters.in_order()[:-1]:
         met += one.script.with_suffix(f".{language}.md").read_text(encoding="utf-8")
     tables = text["diagnosis"] + text["metrics"] + text["flags"]

@@ -1,160 +1,27 @@
-"""The clinic's pictures and words: a panel over time, three questions, readings at their limits.
+"""The clinic's pictures: a panel over time, readings at their limits, what every change does.
 
-They read results of `sim.clinic`.  What is said about one case stands in `clinic_cases.*.md`, what
-the reader may turn in `treatment`.
+They read results of `sim.clinic`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import numpy as np
 import plotly.graph_objects as go
 
-from sim import clinic
-from sim.clinic import Case, Deployment, OverTime, Panel, Slo
-from sim.metrics import Distribution
+from sim.clinic import OverTime, Panel, Slo
 from ui import charts
 from ui.charts import Series
 from ui.charts.series import y_span
-from ui.course import prose
-from ui.results import engine_log, runs
-from ui.words import language
+from ui.subjects.clinic.questions import latency
 from ui.words.language import tr
-from ui.words.numbers import count, percent, seconds
+from ui.words.numbers import seconds
 
-NOT_YET = "open"  # a question without an answer
-CASES_TEXT = Path(__file__).with_name("cases")
 GHOST = 0.75  # opacity of what was before
 GHOST_PX, LARGE_GHOST_PX = 1.4, 2.2  # width of its lines
 ROOM = 1.08  # above a limit
 POINT_PX, LARGE_POINT_PX = 5, 8
 MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
-
-# -- words ------------------------------------------------------------------------------------
-
-
-def told(case: Case, about: str) -> str:
-    """What is said about a case: its "story", "cause" or "lure"."""
-    return prose.read(CASES_TEXT, language.current()).filled(f"{case.code}_{about}")
-
-
-def name(case: Case) -> str:
-    """The complaint, as a heading."""
-    return prose.read(CASES_TEXT, language.current()).section(f"{case.code}_story").heading
-
-
-def sources(case: Case) -> str:
-    """Reports of such incidents, as links."""
-    names = [f"[{urlsplit(url).netloc}{_issue(url)}]({url})" for url in case.sources]
-    return tr("、", ", ").join(names)
-
-
-def _issue(url: str) -> str:
-    """What tells two issues of one host apart: "/vllm#23444"."""
-    parts = urlsplit(url).path.strip("/").split("/")
-    return f"/{parts[1]}#{parts[3]}" if parts[2:3] == ["issues"] else ""
-
-
-def question(number: int) -> str:
-    return {
-        1: tr("① TTFT 还是 ITL 大？", "① TTFT or ITL?"),
-        2: tr("② KV 接近上限吗？", "② KV near its limit?"),
-        3: tr("③ 算力和带宽？", "③ Compute, bandwidth?"),
-    }[number]
-
-
-def options(number: int) -> dict[str, str]:
-    """Answers to a question: code -> words."""
-    known = {
-        1: {
-            "ttft": tr("TTFT 大：排队或预填充", "TTFT: queueing or prefill"),
-            "itl": tr(
-                "ITL 大：解码、预填充干扰或抢占", "ITL: decode, prefill interference or preemption"
-            ),
-            "both": tr("两个都大", "both"),
-            "neither": tr("都不大", "neither"),
-        },
-        2: {
-            "full": tr("到顶：并发被 KV 卡住", "near it: KV limits concurrency"),
-            "room": tr("还有余地", "there is room"),
-        },
-        3: {
-            "compute": tr("算力领先：在算提示词", "compute leads: prompts are computed"),
-            "bandwidth": tr("带宽领先：在解码", "bandwidth leads: it decodes"),
-            "low": tr("双低：调度或启动问题", "both low: scheduling or launches"),
-        },
-    }[number]
-    return {NOT_YET: tr("还没答", "not answered yet"), **known}
-
-
-def asked(number: int, answer: str, truth: str) -> str:
-    """Whether an answer is "open", "right", "part" (one of two) or "wrong"."""
-    if answer == NOT_YET:
-        return "open"
-    if answer == truth:
-        return "right"
-    return "part" if truth == "both" and answer in ("ttft", "itl") else "wrong"
-
-
-def reading(number: int, panel: Panel, slo: Slo) -> str:
-    """What the panel says to a question, in numbers."""
-    seen = panel.readings
-    if number == 1:
-        return tr(
-            f"TTFT p99 是 {latency(seen.ttft_p99)}，目标 {seconds(slo.ttft_seconds)}；"
-            f"ITL p99 是 {latency(seen.itl_p99)}，目标 {seconds(slo.itl_seconds)}。",
-            f"TTFT p99 is {latency(seen.ttft_p99)} (target {seconds(slo.ttft_seconds)}); "
-            f"ITL p99 is {latency(seen.itl_p99)} (target {seconds(slo.itl_seconds)}).",
-        )
-    if number == 2:
-        return tr(
-            f"KV 使用率最高 {share(seen.kv)}，抢占 {count(panel.num_preemptions)} 次。",
-            f"KV usage peaks at {share(seen.kv)}; preemptions: {count(panel.num_preemptions)}.",
-        )
-    return tr(
-        f"带宽用了 {share(seen.bandwidth)}，算力用了 {share(seen.compute)}，"
-        f"有 kernel 在跑的时间占 {percent(panel.gpu_busy)}。",
-        f"Bandwidth at {share(seen.bandwidth)}, compute at {share(seen.compute)}; kernels run "
-        f"{percent(panel.gpu_busy)} of the time.",
-    )
-
-
-def truth(number: int, panel: Panel, slo: Slo) -> str:
-    """The answer that the readings give."""
-    return str(clinic.answers(panel.readings, slo, clinic.THRESHOLDS)[number - 1])
-
-
-def verdict(number: int, answer: str, right: str) -> str:
-    """What is said to an answer."""
-    words = options(number)[right]
-    return {
-        "right": tr(f"**对**，{words}。", f"**Yes**: {words}."),
-        "part": tr(f"**只说了一半**，该答“{words}”。", f"**Half of it**: {words}."),
-        "wrong": tr(f"**不是**，该答“{words}”。", f"**No**. The panel says: {words}."),
-    }[asked(number, answer, right)]
-
-
-def latency(value: float | None) -> str:
-    return "–" if value is None else seconds(value)
-
-
-def share(value: float | None) -> str:
-    return "–" if value is None else percent(value)
-
-
-def hits_or_accepted(here: Panel) -> str:
-    """What the card of the hit rate is called; a server that speculates shows acceptance there."""
-    return tr("命中率", "Hit rate") if here.acceptance is None else tr("接受率", "Accepted")
-
-
-def note(value: float | None, before: Panel | None) -> str:
-    """On a card: what it was, if something was changed."""
-    return tr(f"之前 {latency(value)}", f"before {latency(value)}") if before else ""
-
-
-# -- pictures ---------------------------------------------------------------------------------
 
 
 def panel(
@@ -313,42 +180,3 @@ def outcomes(panels: Mapping[str, Panel], slo: Slo, large: bool = False) -> go.F
         for name, one in panels.items()
     ]
     return at_limits([*ttft, *itl], large)
-
-
-# -- the same as a real server would say it -----------------------------------------------------
-
-
-def metrics_table(here: Panel) -> str:
-    """The readings of a run under the names of vLLM and SGLang, as a Markdown table."""
-    own = here.over_time
-    busiest = int(np.argmax(own.running + own.waiting))
-    running, waiting = (count(float(column[busiest])) for column in (own.running, own.waiting))
-    rows = [
-        ("time_to_first_token_seconds", "time_to_first_token_seconds", _both(here.ttft)),
-        ("inter_token_latency_seconds", "inter_token_latency_seconds", _both(here.itl)),
-        ("request_queue_time_seconds", "", _both(here.queue_time)),
-        ("kv_cache_usage_perc", "token_usage", share(here.readings.kv)),
-        ("num_requests_running", "num_running_reqs", running),
-        ("num_requests_waiting", "num_queue_reqs", waiting),
-        ("num_preemptions_total", "num_retracted_reqs", count(here.num_preemptions)),
-        ("prefix_cache_hits_total / queries", "cache_hit_rate", percent(here.hit_rate)),
-        ("generation_tokens_total", "gen_throughput", f"{count(here.output_tokens_per_second)}/s"),
-    ]
-    if here.acceptance is not None:
-        accepted = "spec_decode_num_accepted_tokens_total / draft"
-        rows.append((accepted, "", percent(here.acceptance)))
-    head = tr("| vLLM | SGLang | 这次运行 |", "| vLLM | SGLang | This run |")
-    body = "\n".join(
-        f"| `vllm:{vllm}` | {f'`sglang:{sglang}`' if sglang else '–'} | {value} |"
-        for vllm, sglang, value in rows
-    )
-    return f"{head}\n|---|---|---|\n{body}"
-
-
-def _both(values: Distribution) -> str:
-    return f"p50 {seconds(values.p50)} · p99 {seconds(values.p99)}"
-
-
-def log_lines(server: Deployment) -> str:
-    """What vLLM's log would say in the middle of the run, a line for each replica."""
-    return "\n".join(engine_log.in_the_middle([runs.run(setup) for setup in server.setups()]))

@@ -7,7 +7,7 @@ import pytest
 from sim import clinic
 from sim.clinic import CASES, THRESHOLDS, Slo
 from ui.results import runs
-from ui.subjects.clinic import bring
+from ui.subjects.clinic import bring, metrics_example, metrics_text
 
 HISTOGRAM = """# TYPE {name} histogram
 {name}_bucket{{le="0.1"}} {first}
@@ -21,13 +21,13 @@ def histogram(name, first, second, everything):
 
 
 def parsed(text):
-    return bring._parse(text if isinstance(text, bytes) else text.encode())
+    return metrics_text._parse(text if isinstance(text, bytes) else text.encode())
 
 
 @pytest.mark.parametrize("code", ["kv_full", "few_slots", "thin_steps", "no_hits"])
 def test_a_sick_server_has_the_same_three_answers_by_its_metrics_text(code):
     case, here = CASES[code], runs.panel(code, 0)
-    brought = parsed(bring.example(here))
+    brought = parsed(metrics_example.example(here))
     assert clinic.answers(brought.readings, case.slo, THRESHOLDS) == case.symptoms
     assert brought.preemptions == here.num_preemptions
     assert bring.missing(brought) == ""
@@ -91,7 +91,7 @@ def test_the_result_of_a_benchmark_answers_the_first_question_only():
     result = {"p99_ttft_ms": 2500.0, "p99_itl_ms": 40.0, "completed": 100}
     brought = parsed(json.dumps(result))
     assert clinic.answers(brought.readings, Slo(1, 0.1), THRESHOLDS) == ("ttft", None, None)
-    for name in (bring.KV[0], bring.BANDWIDTH[0], bring.COMPUTE[0]):
+    for name in (metrics_text.KV[0], metrics_text.BANDWIDTH[0], metrics_text.COMPUTE[0]):
         assert name in bring.missing(brought)
 
 
@@ -106,13 +106,13 @@ HOSTILE = {
     "other JSON": '{"a": 1}',
     "a list": "[1]",
     "a very long line": "vllm:x{" + ",".join(f'a{n}="b"' for n in range(9_000)) + "} 1",
-    "too many lines": "up 1\n" * (bring.MAX_LINES + 1),
+    "too many lines": "up 1\n" * (metrics_text.MAX_LINES + 1),
 }
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_cannot_be_read_gets_a_message_without_html(text):
-    with pytest.raises(bring.Unreadable) as problem:
+    with pytest.raises(metrics_text.Unreadable) as problem:
         parsed(text)
     assert str(problem.value)
     assert "<script>" not in str(problem.value)
@@ -120,8 +120,8 @@ def test_what_cannot_be_read_gets_a_message_without_html(text):
 
 
 def test_what_is_too_large_is_not_even_looked_at():
-    with pytest.raises(bring.Unreadable, match="1,000,000"):
-        bring.parse(b"x" * (bring.MAX_LETTERS + 1))
+    with pytest.raises(metrics_text.Unreadable, match="1,000,000"):
+        metrics_text.parse(b"x" * (metrics_text.MAX_LETTERS + 1))
 
 
 @pytest.mark.parametrize("value", ["NaN", "-1", "+Inf", "1e999"])
@@ -138,5 +138,5 @@ def test_strange_numbers_in_a_benchmark_are_missing():
 
 
 def test_a_broken_line_is_named_by_its_number():
-    with pytest.raises(bring.Unreadable, match="3"):
+    with pytest.raises(metrics_text.Unreadable, match="3"):
         parsed("# HELP x\nvllm:kv_cache_usage_perc 0.5\nvllm:what is this\n")

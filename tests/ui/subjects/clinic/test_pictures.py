@@ -8,7 +8,7 @@ from sim.clinic import CASES, Change
 from tests.pages.test_texts import HAN, NOT_TEXT
 from ui.course import prose
 from ui.results import runs
-from ui.subjects.clinic import pictures
+from ui.subjects.clinic import as_engines_say, pictures, questions
 
 ABOUT = ("story", "cause", "lure")
 CHANGE = Change("max_num_seqs", 64)
@@ -16,13 +16,13 @@ CHANGE = Change("max_num_seqs", 64)
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_each_case_is_told_in_both_languages_and_nothing_else_is(language):
-    text = prose.read(pictures.CASES_TEXT, language)
+    text = prose.read(questions.CASES_TEXT, language)
     assert list(text.sections) == [f"{code}_{about}" for code in CASES for about in ABOUT]
     assert all(text.section(f"{code}_story").heading for code in CASES)
 
 
 def test_chinese_and_latin_stand_apart():
-    for section in prose.read(pictures.CASES_TEXT, "zh").sections.values():
+    for section in prose.read(questions.CASES_TEXT, "zh").sections.values():
         words = NOT_TEXT.sub("", section.body)
         assert re.findall(f".{{0,6}}(?:{HAN}[A-Za-z0-9]|[A-Za-z0-9%]{HAN}).{{0,6}}", words) == []
         assert re.findall(f"{HAN}[,;:!?]", words) == []
@@ -52,7 +52,7 @@ def test_a_point_is_a_request():
 
 
 def test_metrics_are_named_as_both_engines_name_them():
-    table = pictures.metrics_table(runs.panel("kv_full", 0))
+    table = as_engines_say.metrics_table(runs.panel("kv_full", 0))
     for name in ("vllm:kv_cache_usage_perc", "sglang:token_usage", "sglang:num_retracted_reqs"):
         assert f"`{name}`" in table
     assert str(runs.panel("kv_full", 0).num_preemptions) in table
