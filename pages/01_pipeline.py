@@ -14,7 +14,7 @@ from ui import lesson, tiny_model
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.pipeline import model_pictures, pictures
+from ui.subjects.pipeline import model_pictures, pictures, text_so_far
 from ui.words.numbers import count, memory, percent, plain, significant
 
 MODEL = tiny_model.target().model
@@ -176,11 +176,11 @@ def sampler() -> None:
 def half_a_character() -> None:
     chapter.say("bytes")
     text = write()
-    came = model_pictures.arrivals(text)
+    came = text_so_far.arrivals(text)
     label = tr("到了几个 token", "Tokens that have come")
     most = max(1, len(came))
     number = int(chapter.slide("came", label, 0, most, start=min(SHOWN, most), live=True))
-    here = model_pictures.so_far(came, number)
+    here = text_so_far.so_far(came, number)
     chapter.cards(
         [
             Card("token", count(here.num_tokens)),
@@ -190,7 +190,7 @@ def half_a_character() -> None:
         ]
     )
     chapter.draw(
-        model_pictures.bytes_and_characters(came, number, large=chapter.large),
+        text_so_far.bytes_and_characters(came, number, large=chapter.large),
         "bytes",
         alt=tr(
             "上：token；中：字节；下：已经完整、到了屏幕上的字符",

@@ -17,7 +17,7 @@ from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.phases import measured, pictures
+from ui.subjects.phases import measured, pictures, roofline_pictures
 from ui.words.numbers import count, memory, scaled, seconds, significant
 
 MODELS = ("Llama-2-7B", "Llama-3.1-8B", "Qwen2.5-7B")
@@ -162,7 +162,7 @@ def roofline() -> None:
         ]
     )
     chapter.draw(
-        pictures.roofline(clock, prompt, batch, context, large=chapter.large),
+        roofline_pictures.roofline(clock, prompt, batch, context, large=chapter.large),
         "roof",
         alt=tr(
             "屋顶线：横轴每字节运算次数，纵轴 TFLOP/s；预填充在平顶上，解码的权重部分随批走向拐点，"

@@ -16,7 +16,7 @@ from ui.controls.traffic import Traffic
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.latency import pictures
+from ui.subjects.latency import journeys, pictures
 from ui.words.numbers import count, percent, plain, seconds, significant
 
 CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
@@ -92,7 +92,7 @@ def hook() -> None:
         "请求 B 从到达到第 4 个 token 的时间线", "Request B on a timeline, to its fourth token"
     )
     words = tr("天 真 热 ！", "It is hot !").split()
-    chapter.play(pictures.journey_timeline(journey, words, alt), "stations")
+    chapter.play(journeys.journey_timeline(journey, words, alt), "stations")
     chapter.leaves_out("hook_leaves_out", model=CLOCK.model.name, gpu=CLOCK.gpu.name)
     ttft = seconds(journey.ttft)
     chapter.say("hook_result", after=guess, ttft=ttft, prefill=parts["prefill"])
@@ -224,7 +224,7 @@ def tools() -> None:
     reported = streaming.reported(answer)
 
     alt = tr("上：引擎产出的 token；下：客户端收到的消息", "Above: tokens; below: messages")
-    chapter.play(pictures.message_timeline(record, answer, alt), "messages")
+    chapter.play(journeys.message_timeline(record, answer, alt), "messages")
     chapter.draw(
         pictures.by_tool(reported, large=chapter.large),
         "tools",

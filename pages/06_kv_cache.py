@@ -16,7 +16,7 @@ from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.memory import pictures
+from ui.subjects.memory import growth_pictures, pictures
 from ui.words.numbers import count, percent, plain
 from ui.words.numbers import memory as in_bytes
 
@@ -277,12 +277,14 @@ def grow() -> None:
         "每个请求的 KV 叠在一起，随时间上升，谁写完就掉下一截",
         "The requests' KV upon each other: rises with every token, falls when somebody is done",
     )
-    chapter.draw(pictures.growth_curves(grown, model, large=chapter.large), "growth", alt=alt)
+    chapter.draw(
+        growth_pictures.growth_curves(grown, model, large=chapter.large), "growth", alt=alt
+    )
     alt = tr(
         "逐步播放：每个请求有多少 token，最下面是合计",
         "Step by step: how many tokens each request has, and the sum below",
     )
-    chapter.play(pictures.growth_timeline(steps, grown, model, alt), "growth_steps")
+    chapter.play(growth_pictures.growth_timeline(steps, grown, model, alt), "growth_steps")
     chapter.leaves_out("growth_leaves_out", model=model.name, gpu=SMALL_GPU.name)
     chapter.say(
         "growth_result",
@@ -327,7 +329,7 @@ def idle() -> None:
         ]
     )
     chapter.draw(
-        pictures.two_gauges(runs.run(setup), division, large=chapter.large),
+        growth_pictures.two_gauges(runs.run(setup), division, large=chapter.large),
         "gauges",
         alt=tr(
             "上：nvidia-smi 的读数是一条平线，在用的 KV 随负载起落；下：运行和排队的请求数",

@@ -20,7 +20,7 @@ from sim.studies.acceptance import (
 from ui import lesson, tiny_model
 from ui.lesson import Card, tr
 from ui.practice import predict
-from ui.subjects.speculation import pictures, speculation_notes
+from ui.subjects.speculation import pictures, speculation_notes, written_rounds
 from ui.words.numbers import count, percent, plain, seconds, significant
 
 TEXT = "Continuous batching 连续批处理每一步都"
@@ -95,7 +95,7 @@ def hook() -> None:
     num_proposed = choose_k()
     temperature = choose_temperature(advanced=True)
     seed = int(chapter.slide("seed", tr("随机种子", "Seed"), 0, 50, start=SEED, advanced=True))
-    rounds = pictures.rounds(text, num_proposed, temperature, seed)
+    rounds = written_rounds.rounds(text, num_proposed, temperature, seed)
     tally = tally_of(rounds)
 
     guess = chapter.predict(
@@ -108,7 +108,7 @@ def hook() -> None:
         "逐步播放：draft 提议的 token、target 的判定、两边的概率条",
         "Step by step: tokens that the draft proposes, what becomes of them, both probabilities",
     )
-    chapter.play(pictures.as_tape(text, rounds, alt), "tape")
+    chapter.play(written_rounds.as_tape(text, rounds, alt), "tape")
     chapter.leaves_out("hook_leaves_out")
     chapter.say("hook_result", after=guess)
     chapter.say(
@@ -193,9 +193,11 @@ def measured() -> None:
         **{names[code]: other for code, other in OTHER_TEXTS.items()},
         tr("你的文字", "your text"): text,
     }
-    shares = {name: pictures.mean_acceptance(each, temperature) for name, each in texts.items()}
-    rounds = pictures.rounds(text, ASKED, temperature, SEED)
-    tally, cost = tally_of(rounds), pictures.draft_cost()
+    shares = {
+        name: written_rounds.mean_acceptance(each, temperature) for name, each in texts.items()
+    }
+    rounds = written_rounds.rounds(text, ASKED, temperature, SEED)
+    tally, cost = tally_of(rounds), written_rounds.draft_cost()
     a = shares[tr("你的文字", "your text")]
     formula = expected_tokens(a, ASKED)
     chapter.cards(

@@ -15,7 +15,7 @@ from sim.kv.sizes import Division
 from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
-from ui.subjects.launches import pictures
+from ui.subjects.launches import lanes, pictures
 from ui.words.numbers import count, in_percent, memory, microseconds, percent, seconds, significant
 
 MODELS = {"Llama-3.2-1B": "1B", "Llama-3.1-8B": "8B", "Qwen3-14B": "14B"}
@@ -131,7 +131,7 @@ def hook() -> None:
         "Above: the CPU launches one by one, the GPU waits in between; below: one launch, no gaps",
     )
     ways = (ONE_BY_ONE, REPLAY)
-    chapter.play(pictures.first_kernels(work, ways, SHOWN, alt), "kernels")
+    chapter.play(lanes.first_kernels(work, ways, SHOWN, alt), "kernels")
     chapter.leaves_out("hook_leaves_out", host=seconds(work.host_seconds))
     chapter.say(
         "hook_result",
@@ -305,14 +305,14 @@ def ahead() -> None:
     chapter.cards(
         [
             Card(
-                f"ITL · {pictures.name_of(way)}",
+                f"ITL · {lanes.name_of(way)}",
                 seconds(launches.step_seconds(work, way)),
                 tr("GPU 忙 ", "GPU busy ") + percent(launches.busy_share(work, way)),
             )
             for way in ALL
         ]
     )
-    frames = pictures.whole_steps(work, ALL, clock.kernels_per_layer, NUM_STEPS, alt)
+    frames = lanes.whole_steps(work, ALL, clock.kernels_per_layer, NUM_STEPS, alt)
     chapter.play(frames, "steps")
     chapter.leaves_out("ahead_leaves_out")
     before, after = (launches.step_seconds(work, way) for way in (REPLAY, AHEAD))

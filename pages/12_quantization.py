@@ -13,7 +13,7 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.quantization import formats as pictures
-from ui.subjects.quantization import rounding
+from ui.subjects.quantization import rounded, rounding
 from ui.words.numbers import count, memory, percent, seconds, significant
 
 WEIGHTS = tuple(specs.WEIGHT_FORMATS)
@@ -211,12 +211,12 @@ def speed() -> None:
 def choose_rounding(live: bool) -> tuple[str, str, int]:
     """Format, who shares a scale, how large one input is made."""
     label = tr("格式", "Format")
-    grid = chapter.choose("format", label, rounding.FORMATS, start="int4", advanced=chapter.large)
+    grid = chapter.choose("format", label, rounded.FORMATS, start="int4", advanced=chapter.large)
     label = tr("一个缩放系数管", "One scale per")
-    names = rounding.granularity_names()
+    names = rounded.granularity_names()
     granularity = chapter.choose("sharing", label, names, start="tensor")
     label = tr("离群输入放大", "Outlier, times")
-    outlier = int(chapter.pick("outlier", label, rounding.OUTLIERS, start=1, live=live))
+    outlier = int(chapter.pick("outlier", label, rounded.OUTLIERS, start=1, live=live))
     return grid, granularity, outlier
 
 
@@ -224,7 +224,7 @@ def choose_rounding(live: bool) -> tuple[str, str, int]:
 def round_weights() -> None:
     chapter.say("round")
     grid, _, outlier = chosen = choose_rounding(live=True)
-    done = rounding.matrix(*chosen)
+    done = rounded.matrix(*chosen)
     bits = significant(done.bits_per_weight)
     chapter.cards(
         [
@@ -235,7 +235,7 @@ def round_weights() -> None:
             ),
             Card(
                 tr("误差", "Error"),
-                percent(rounding.error(*chosen)),
+                percent(rounded.error(*chosen)),
                 tr("整个矩阵", "whole matrix"),
             ),
             Card(tr("变成 0 的", "Turned to 0"), percent(done.zeroed_share)),
@@ -255,7 +255,7 @@ def round_weights() -> None:
         ),
     )
     chapter.leaves_out("round_leaves_out")
-    errors = {name: rounding.error(grid, name, outlier) for name in rounding.GRANULARITIES}
+    errors = {name: rounded.error(grid, name, outlier) for name in rounded.GRANULARITIES}
     chapter.say(
         "round_result",
         format=grid,
@@ -263,20 +263,20 @@ def round_weights() -> None:
         tensor=percent(errors["tensor"]),
         channel=percent(errors["channel"]),
         group=percent(errors["group"]),
-        bits=significant(rounding.matrix(grid, "group", outlier).bits_per_weight),
-        size=rounding.GROUP_SIZE,
+        bits=significant(rounded.matrix(grid, "group", outlier).bits_per_weight),
+        size=rounded.GROUP_SIZE,
     )
     chapter.presets(ROWS)
-    chapter.explain("round_formula", size=rounding.GROUP_SIZE)
+    chapter.explain("round_formula", size=rounded.GROUP_SIZE)
 
 
 @chapter.act("text", tr("文字损失了什么", "What the text loses"))
 def text() -> None:
     chapter.say("text")
     grid, sharing, outlier = chosen = choose_rounding(live=False)  # nine models read and are judged
-    prompt = chapter.write(tr("让它接着写", "Let it go on from"), rounding.START)
-    after = rounding.judged(*chosen)
-    before = rounding.original_loss()
+    prompt = chapter.write(tr("让它接着写", "Let it go on from"), rounded.START)
+    after = rounded.judged(*chosen)
+    before = rounded.original_loss()
     chapter.cards(
         [
             Card(
@@ -286,7 +286,7 @@ def text() -> None:
             ),
             Card(
                 tr("变化", "Change"),
-                rounding.with_error(after),
+                rounded.with_error(after),
                 tr("± 标准误差", "± standard error"),
             ),
             Card(tr("首选相同", "Same top token"), percent(after.agreement)),
@@ -308,21 +308,21 @@ def text() -> None:
             "A few tokens by the original and by the quantized model; those that differ are framed",
         ),
     )
-    chapter.leaves_out("text_leaves_out", places=count(rounding.num_places()))
-    finest, coarse = (rounding.judged("int4", name, outlier) for name in ("group", "tensor"))
-    int8 = rounding.judged("int8", "channel", outlier)
+    chapter.leaves_out("text_leaves_out", places=count(rounded.num_places()))
+    finest, coarse = (rounded.judged("int4", name, outlier) for name in ("group", "tensor"))
+    int8 = rounded.judged("int8", "channel", outlier)
     chapter.say(
         "text_result",
         outlier=outlier,
-        coarse=rounding.with_error(coarse),
+        coarse=rounded.with_error(coarse),
         coarse_same=percent(coarse.agreement),
-        finest=rounding.with_error(finest),
+        finest=rounded.with_error(finest),
         finest_same=percent(finest.agreement),
-        int8=rounding.with_error(int8),
+        int8=rounded.with_error(int8),
         int8_same=percent(int8.agreement),
     )
     section = "text_noticed" if after.is_noticeable else "text_noise"
-    chapter.say(section, format=grid, change=rounding.with_error(after))
+    chapter.say(section, format=grid, change=rounded.with_error(after))
     chapter.presets(PARAGRAPHS)
     chapter.say("beyond")
 

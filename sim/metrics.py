@@ -33,8 +33,6 @@ from sim.engine import Record, Run
 from sim.errors import require
 
 THINNED = 1001  # values that a distribution keeps: every tenth of a percent
-LOG_SECONDS = 10.0  # vLLM logs its averages so often
-LOG_REQUESTS = 1000  # and its hit rate over so many
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ def beside_prefill(run: Run, record: Record) -> np.ndarray:
 # -- a whole run ------------------------------------------------------------------------------
 
 
-class _Served:
+class Served:
     """The served requests of a run as columns, [num_served] each."""
 
     def __init__(self, run: Run):
@@ -216,12 +214,12 @@ def computed_tokens(run: Run) -> int:
 
 def reused_tokens(run: Run) -> int:
     """Prompt tokens that were found in the prefix cache instead."""
-    return int(np.sum(_Served(run).hit_tokens))
+    return int(np.sum(Served(run).hit_tokens))
 
 
 def summarize(run: Run) -> Summary:
     """All metrics of a run."""
-    done, series = _Served(run), run.series
+    done, series = Served(run), run.series
     duration = done.duration_seconds
     output_tokens, prompt_tokens = int(np.sum(done.output_tokens)), int(np.sum(done.prompt_tokens))
     busy = series.end_seconds - series.start_seconds  # [num_steps]
@@ -238,11 +236,11 @@ def summarize(run: Run) -> Summary:
         duration_seconds=duration,
         num_steps=len(busy),
         output_tokens=output_tokens,
-        requests_per_second=_rate(len(done), duration),
-        output_tokens_per_second=_rate(output_tokens, duration),
-        total_tokens_per_second=_rate(output_tokens + prompt_tokens, duration),
-        prefix_hit_rate=_rate(float(np.sum(done.hit_tokens)), prompt_tokens),
-        slot_utilization=_rate(output_tokens, run.setup.policy.max_num_seqs * len(busy)),
+        requests_per_second=rate(len(done), duration),
+        output_tokens_per_second=rate(output_tokens, duration),
+        total_tokens_per_second=rate(output_tokens + prompt_tokens, duration),
+        prefix_hit_rate=rate(float(np.sum(done.hit_tokens)), prompt_tokens),
+        slot_utilization=rate(output_tokens, run.setup.policy.max_num_seqs * len(busy)),
         mean_running=_share(busy, series.num_running),
         mean_kv_usage=_share(busy, series.kv_usage),
         peak_kv_usage=float(np.max(series.kv_usage, initial=0.0)),
@@ -272,137 +270,14 @@ def goodput(
     """
     for limit in (ttft_seconds, tpot_seconds):
         require(limit >= 0, "latency_limit_negative", value=limit)
-    done = _Served(run)
+    done = Served(run)
     in_time = done.first - done.arrival <= ttft_seconds
     fluent = ~(done.tpot > tpot_seconds)  # true for NaN
     good = int(np.sum(in_time & fluent))
-    return Goodput(good, _rate(good, done.duration_seconds), _rate(good, len(run.requests)))
+    return Goodput(good, rate(good, done.duration_seconds), rate(good, len(run.requests)))
 
 
-# -- over time --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Tokens per second over time, in windows of equal width; every array is [num_windows].
-
-    The k-th window ends at, and includes, `end_seconds[k]`; the last may reach beyond the run.
-    Windows without work are 0.
-
-    A step's tokens count at its end, as they reach the user.  Prompt tokens are those that prefill
-    computed: hits in the prefix cache are not among them, what a preempted request computes again
-    is.  (vLLM counts a prompt as a whole, with its first output token.)
-    """
-
-    window_seconds: float
-    end_seconds: np.ndarray
-    prompt_tokens_per_second: np.ndarray
-    generation_tokens_per_second: np.ndarray
-
-
-def rates(run: Run, window_seconds: float) -> Rates:
-    """Prompt and generation throughput from time 0 to the end of the run.
-
-    Raises:
-        SimError: `window_not_positive`.
-    """
-    require(0 < window_seconds < float("inf"), "window_not_positive", value=window_seconds)
-    series = run.series
-    last = float(np.max(series.end_seconds, initial=0.0))
-    num_windows = int(last / window_seconds) + 1  # one more than needed when rounding may matter
-    ends = window_seconds * np.arange(1, num_windows + 1)
-    if num_windows > 1 and ends[-2] >= last:
-        ends = ends[:-1]
-    window = np.searchsorted(ends, series.end_seconds)  # [num_steps]
-
-    def per_second(tokens: np.ndarray) -> np.ndarray:
-        return np.bincount(window, tokens, minlength=len(ends)) / window_seconds
-
-    return Rates(
-        window_seconds,
-        ends,
-        per_second(series.prefill_tokens),
-        per_second(series.sampled_tokens),
-    )
-
-
-@dataclass(frozen=True)
-class LogLine:
-    """What the engine would log at one moment.  Rates per second, shares between 0 and 1."""
-
-    prompt_tokens_per_second: float
-    generation_tokens_per_second: float
-    num_running: int
-    num_waiting: int
-    kv_usage: float
-    prefix_hit_rate: float
-
-
-def log_line(run: Run, at_seconds: float) -> LogLine:
-    """The values of vLLM's log line ("Avg prompt throughput: ..., Running: ... reqs, ...").
-
-    Throughputs are averages over the last 10 seconds (before 0 the server was idle), counted as in
-    `rates`.  Running, waiting and KV are those of the step in progress; between two steps nothing
-    runs.  The hit rate is over the last 1,000 first admissions.
-
-    Source: vLLM `vllm/v1/metrics/loggers.py` and `stats.py` (`CachingMetrics`).
-    """
-    series, done = run.series, _Served(run)
-    first, after = np.searchsorted(
-        series.end_seconds, [at_seconds - LOG_SECONDS, at_seconds], "right"
-    )
-    step = int(after)  # the first that ends later
-    is_busy = step < len(series.start_seconds) and series.start_seconds[step] <= at_seconds
-    in_queue = np.sum((done.arrival <= at_seconds) & (at_seconds < done.scheduled))
-    order = np.argsort(done.scheduled, kind="stable")
-    known = order[: np.searchsorted(done.scheduled[order], at_seconds, "right")][-LOG_REQUESTS:]
-    return LogLine(
-        float(np.sum(series.prefill_tokens[first:after])) / LOG_SECONDS,
-        float(np.sum(series.sampled_tokens[first:after])) / LOG_SECONDS,
-        int(series.num_running[step]) if is_busy else 0,
-        int(series.num_waiting[step]) if is_busy else int(in_queue),
-        float(series.kv_usage[step]) if is_busy else 0.0,
-        _rate(float(np.sum(done.hit_tokens[known])), float(np.sum(done.prompt_tokens[known]))),
-    )
-
-
-# -- the life of a request --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """A stretch of one request's life.  `kind`: queue, prefill, decode or preempted."""
-
-    request_id: int
-    kind: str
-    start_seconds: float
-    end_seconds: float
-
-
-def spans(record: Record) -> list[Stretch]:
-    """The life of a request as a row of a timeline, in order, without gaps."""
-    if record.rejected or record.scheduled_seconds is None:
-        return []
-    who, cuts = record.request.id, []
-    first, last = float(record.token_seconds[0]), float(record.token_seconds[-1])
-    cuts.append(("queue", record.request.arrival_seconds, record.scheduled_seconds))
-    cuts += _interrupted("prefill", record.scheduled_seconds, first, record.pauses)
-    cuts += _interrupted("decode", first, last, record.pauses)
-    return [Stretch(who, kind, start, end) for kind, start, end in cuts if end > start]
-
-
-def _interrupted(
-    kind: str, start: float, end: float, pauses: tuple[tuple[float, float], ...]
-) -> list[tuple[str, float, float]]:
-    cuts, at = [], start
-    for preempted, resumed in pauses:
-        if start <= preempted < end:
-            cuts += [(kind, at, preempted), ("preempted", preempted, resumed)]
-            at = resumed
-    return [*cuts, (kind, at, end)]
-
-
-def _rate(amount: float, per: float) -> float:
+def rate(amount: float, per: float) -> float:
     return amount / per if per else 0.0
 
 

@@ -2,6 +2,8 @@
 
 Everything else (parameter counts, KV bytes per token, the ridge of the roofline) follows from
 them.  Give your own `Model` or `Gpu` to any function that takes one; the tables are only a start.
+
+Long because of the tables: a row for each model and each GPU, with its source.
 """
 
 from dataclasses import dataclass, replace

@@ -7,6 +7,8 @@ with the same complaint and another cause.
 
 The first three are those of the course; the others are patterns of reported incidents, scaled to
 servers that run here within a second.
+
+Long because it is a table: twelve servers with their traffic, cures and lures.
 """
 
 from collections.abc import Callable

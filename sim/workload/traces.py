@@ -14,6 +14,8 @@ count from the earliest request.
 
 Sources: github.com/Azure/AzurePublicDataset, github.com/HPMLL/BurstGPT; the measured file is a
 record of vLLM V1's `queued_ts`, `scheduled_ts`, `first_token_ts` and `last_token_ts`.
+
+Long because four formats are told apart and every fault names its line, column and expectation.
 """
 
 import csv

@@ -22,7 +22,7 @@ from ui.player.painters import pipeline as painter
 from ui.player.painters.crowd import Crowd
 from ui.player.painters.pipeline import Pipeline
 from ui.practice import predict
-from ui.subjects.pipeline import model_pictures, pictures
+from ui.subjects.pipeline import model_pictures, pictures, text_so_far
 from ui.words import language
 
 CHAPTER = open_page("01_pipeline")
@@ -252,7 +252,7 @@ def test_sampling_never_changes_the_number_of_passes():
 
 @every_text
 def test_characters_appear_when_their_last_byte_has_come(text):
-    came = model_pictures.arrivals(text)
+    came = text_so_far.arrivals(text)
     said = ""
     data = b""
     for one in came:
@@ -262,7 +262,7 @@ def test_characters_appear_when_their_last_byte_has_come(text):
 
 
 def test_an_emoji_waits_three_tokens_and_comes_with_the_fourth():
-    came = model_pictures.arrivals("🙂")
+    came = text_so_far.arrivals("🙂")
     assert [len(one.waiting) for one in came] == [1, 2, 3, 0]
     assert [one.text for one in came] == ["", "", "", "🙂"]
 
@@ -273,8 +273,8 @@ def test_the_starting_state_shows_a_byte_that_waits():
 
 def preset(name):
     values = PAGE["SCRIPTS"][name]
-    came = model_pictures.arrivals(values["text"])
-    return came, model_pictures.so_far(came, values["came"])
+    came = text_so_far.arrivals(values["text"])
+    return came, text_so_far.so_far(came, values["came"])
 
 
 def test_common_english_never_waits():
@@ -296,9 +296,9 @@ def test_tokens_of_a_script_from_right_to_left_come_in_the_order_of_reading():
 
 @every_text
 def test_the_picture_of_bytes_stands_at_every_place_of_its_slider(text):
-    came = model_pictures.arrivals(text)
+    came = text_so_far.arrivals(text)
     for number in {0, 1, len(came) // 2, len(came)}:
-        figure = model_pictures.bytes_and_characters(came, number)
+        figure = text_so_far.bytes_and_characters(came, number)
         low, high = figure.layout.xaxis.range
         assert high > low
 
@@ -411,11 +411,11 @@ def test_hostile_text_is_only_ever_text(open_page, act):
 def test_no_token_is_markup_in_a_chart():
     text = "<b>&amp;</b> <br>"
     way = pictures.passage(text, 1)
-    came = model_pictures.arrivals(text)
+    came = text_so_far.arrivals(text)
     figures = (
         model_pictures.attention(way, 1, 1),
         model_pictures.candidates(model_pictures.choice(way, Sampling())),
-        model_pictures.bytes_and_characters(came, len(came)),
+        text_so_far.bytes_and_characters(came, len(came)),
     )
     for figure in figures:
         axes = figure.select_yaxes()

@@ -17,7 +17,7 @@ from tests.pages.rehearsal import open_page
 from ui.player.painters.passes import Passes
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.phases import pictures
+from ui.subjects.phases import pictures, roofline_pictures
 from ui.words.numbers import count, memory, seconds, significant
 
 PAGE = open_page("02_prefill_decode")
@@ -36,8 +36,9 @@ EVERY_GPU = pytest.mark.parametrize("gpu", FIXED["GPUS"])
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch):
     """Pictures have tests of their own; here they would only take time."""
-    for name in ("matrices", "two_times", "roofline", "along_the_batch"):
+    for name in ("matrices", "two_times", "along_the_batch"):
         monkeypatch.setattr(pictures, name, lambda *given, **more: None)
+    monkeypatch.setattr(roofline_pictures, "roofline", lambda *given, **more: None)
 
 
 def cards(played):

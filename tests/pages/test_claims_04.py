@@ -15,6 +15,7 @@ import pytest
 from sim import engine, metrics, scheduler, specs, workload
 from sim.cost import Roofline, SimpleClock
 from sim.events import Preempted, Rejected
+from sim.views import lives
 from sim.workload import traces
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
@@ -62,10 +63,7 @@ def step_seconds(run):
 
 def spans(run, kind):
     return [
-        span
-        for record in metrics.served(run)
-        for span in metrics.spans(record)
-        if span.kind == kind
+        span for record in metrics.served(run) for span in lives.spans(record) if span.kind == kind
     ]
 
 

@@ -27,7 +27,7 @@ from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
 from ui import tiny_model
 from ui.player.painters.tape import Tape
-from ui.subjects.speculation import pictures
+from ui.subjects.speculation import pictures, written_rounds
 from ui.words.numbers import count, significant
 
 PAGES = {code: open_page("10_spec_decode", code) for code in LANGUAGES}
@@ -67,20 +67,20 @@ def test_the_first_round_accepts_a_b_and_c_rejects_d_and_yields_four_tokens():
     first = tape().rounds[0]
     assert (len(first.proposed), first.num_accepted) == (PAGE["ASKED"], PAGE["SAID"]) == (4, 3)
     assert SPEC.play("hook").guesses["abcd"].truth == 4
-    own = pictures.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
+    own = written_rounds.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
     assert len(own[0].tokens) == 4
 
 
 def test_a_round_yields_what_was_accepted_and_one_token_wherever_the_controls_stand():
     for k, temperature in product(PAGE["NUM_PROPOSED"], (0.0, 1.0)):
-        for one in pictures.rounds(PAGE["TEXT"], k, temperature, 0):
+        for one in written_rounds.rounds(PAGE["TEXT"], k, temperature, 0):
             assert len(one.tokens) == one.num_accepted + 1
             assert 0 <= one.num_accepted <= k
 
 
 def test_the_page_counts_what_the_models_wrote():
     said = SPEC.play("hook").said["hook_numbers"]
-    rounds = pictures.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
+    rounds = written_rounds.rounds(PAGE["TEXT"], 4, 0.7, PAGE["SEED"])
     tokens = sum(len(one.tokens) for one in rounds)
     assert (said["passes"], said["tokens"]) == (str(len(rounds)), str(tokens))
     assert said["each"] == significant(tokens / len(rounds))
@@ -183,15 +183,15 @@ def test_acceptance_depends_on_the_text():
 
 def test_our_models_cannot_copy():
     for temperature in PAGE["TEMPERATURES"]:
-        assert pictures.mean_acceptance(PAGE["OTHER_TEXTS"]["copy"], float(temperature)) < 0.2
+        assert written_rounds.mean_acceptance(PAGE["OTHER_TEXTS"]["copy"], float(temperature)) < 0.2
 
 
 def test_our_draft_costs_a_third_of_the_target():
-    assert 0.3 < pictures.draft_cost() < 0.4
+    assert 0.3 < written_rounds.draft_cost() < 0.4
 
 
 def test_a_draft_this_large_needs_high_acceptance_or_few_proposals():
-    cost = pictures.draft_cost()
+    cost = written_rounds.draft_cost()
     assert speedup(0.5, 4, cost) < 1 < speedup(0.95, 4, cost)
     assert speedup(0.5, 1, cost) > 1
 
@@ -199,10 +199,10 @@ def test_a_draft_this_large_needs_high_acceptance_or_few_proposals():
 @pytest.mark.parametrize("text", [PAGE["TEXT"], PAGE["OTHER_TEXTS"]["code"]])
 def test_a_round_gains_only_if_it_yields_more_than_it_costs(text):
     said = SPEC.play("measured", text=text).said["measured_result"]
-    rounds = pictures.rounds(text, said["k"], 0.7, PAGE["SEED"])
+    rounds = written_rounds.rounds(text, said["k"], 0.7, PAGE["SEED"])
     yielded = sum(len(one.tokens) for one in rounds) / len(rounds)
     assert said["steps"] == "2.4"
-    assert (yielded > round_steps(4, pictures.draft_cost())) == (float(said["gain"]) > 1)
+    assert (yielded > round_steps(4, written_rounds.draft_cost())) == (float(said["gain"]) > 1)
 
 
 def test_the_largest_draft_is_accepted_most_and_gains_least():
@@ -326,7 +326,7 @@ def test_greedy_speculation_writes_what_greedy_decoding_writes():
     )
     assert same.holds
     assert same.tie is None
-    rounds = pictures.rounds(PAGE["TEXT"], 4, GREEDY.temperature, 0)
+    rounds = written_rounds.rounds(PAGE["TEXT"], 4, GREEDY.temperature, 0)
     tokens = [token for one in rounds for token in one.tokens]
     assert tokens[:16] == list(same.one)
 
@@ -389,7 +389,7 @@ def test_the_busy_server_is_shown_losing():
 
 def test_a_rejected_token_is_never_its_own_correction_nor_is_any_that_q_covers():
     """What the feedback on "p without D" says."""
-    for one in pictures.rounds(PAGE["TEXT"], 4, 1.0, 0):
+    for one in written_rounds.rounds(PAGE["TEXT"], 4, 1.0, 0):
         if one.num_accepted < 4:
             p, q = one.p[one.num_accepted], one.q[one.num_accepted]
             missing = residual(p, q)

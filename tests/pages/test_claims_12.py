@@ -15,7 +15,7 @@ from ui.player.painters.rounding import Rounding
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.quantization import formats as pictures
-from ui.subjects.quantization import rounding
+from ui.subjects.quantization import rounded, rounding
 from ui.words.numbers import count, memory, percent, seconds, significant
 
 PAGE = open_page("12_quantization")
@@ -27,8 +27,8 @@ QUIZ = {
 }
 EVERY_GPU = pytest.mark.parametrize("gpu", FIXED["GPUS"])
 EVERY_CONTEXT = pytest.mark.parametrize("context", FIXED["CONTEXTS"])
-EVERY_OUTLIER = pytest.mark.parametrize("outlier", rounding.OUTLIERS)
-SHARING = tuple(rounding.GRANULARITIES)
+EVERY_OUTLIER = pytest.mark.parametrize("outlier", rounded.OUTLIERS)
+SHARING = tuple(rounded.GRANULARITIES)
 TURNS = ("speed_turns", "speed_turns_beyond", "speed_never")
 
 
@@ -208,11 +208,11 @@ def test_on_the_4090_int8_computes_four_times_as_fast_and_fp8_twice():
 
 
 def errors(grid, outlier):
-    return [rounding.error(grid, sharing, outlier) for sharing in SHARING]
+    return [rounded.error(grid, sharing, outlier) for sharing in SHARING]
 
 
 @EVERY_OUTLIER
-@pytest.mark.parametrize("grid", rounding.FORMATS)
+@pytest.mark.parametrize("grid", rounded.FORMATS)
 def test_the_fewer_share_a_scale_the_smaller_the_error(grid, outlier):
     tensor, channel, group = errors(grid, outlier)
     assert tensor > channel > group
@@ -223,18 +223,18 @@ def test_the_fewer_share_a_scale_the_smaller_the_error(grid, outlier):
 def test_an_outlier_spoils_integers_and_fp8_hardly_minds():
     for sharing in ("tensor", "channel"):
         for grid in ("int8", "int4"):
-            assert rounding.error(grid, sharing, 16) > 3 * rounding.error(grid, sharing, 1)
-        assert rounding.error("fp8", sharing, 16) < 1.05 * rounding.error("fp8", sharing, 1)
+            assert rounded.error(grid, sharing, 16) > 3 * rounded.error(grid, sharing, 1)
+        assert rounded.error("fp8", sharing, 16) < 1.05 * rounded.error("fp8", sharing, 1)
 
 
 def test_fp8_loses_more_than_int8_where_weights_are_alike_and_less_with_an_outlier():
     assert errors("fp8", 1) > errors("int8", 1)
-    assert rounding.error("fp8", "tensor", 16) < rounding.error("int8", "tensor", 16)
+    assert rounded.error("fp8", "tensor", 16) < rounded.error("int8", "tensor", 16)
 
 
 def test_groups_of_16_cost_one_bit_for_each_weight():
-    for grid in rounding.FORMATS:
-        done = rounding.matrix(grid, "group", 1)
+    for grid in rounded.FORMATS:
+        done = rounded.matrix(grid, "group", 1)
         assert done.bits_per_weight == done.grid.bits + 1
 
 
@@ -253,7 +253,7 @@ def test_in_groups_one_suffers_and_the_others_do_not_notice():
     (well,) = PAGE.play("round", **{**link, "outlier": 1}).frames
     assert isinstance(ill, Rounding)
     assert isinstance(well, Rounding)
-    touched = rounding.OUTLIER_PLACE // rounding.GROUP_SIZE
+    touched = rounded.OUTLIER_PLACE // rounded.GROUP_SIZE
     for number, span in enumerate(ill.spans):
         same = ill.after[span.first : span.end] == well.after[span.first : span.end]
         assert same.all() == (number != touched)
@@ -287,19 +287,19 @@ def test_every_scale_is_stepped_through_and_every_weight_goes_to_the_nearest_lev
 @EVERY_OUTLIER
 def test_the_fewer_share_a_scale_the_less_the_model_is_changed(outlier):
     for grid in ("int8", "int4"):
-        divergence = [rounding.judged(grid, name, outlier).divergence for name in SHARING]
+        divergence = [rounded.judged(grid, name, outlier).divergence for name in SHARING]
         assert divergence == sorted(divergence, reverse=True)
 
 
 def test_the_loss_of_int8_per_channel_does_not_move_and_the_outlier_does_not_change_that():
-    for outlier in rounding.OUTLIERS:
-        found = rounding.judged("int8", "channel", outlier)
+    for outlier in rounded.OUTLIERS:
+        found = rounded.judged("int8", "channel", outlier)
         assert abs(found.change) < 0.05
         assert found.agreement > 0.9
 
 
 def test_an_outlier_and_one_scale_make_int4_fall_apart_and_groups_bring_most_of_it_back():
-    apart, back = (rounding.judged("int4", name, 16) for name in ("tensor", "group"))
+    apart, back = (rounded.judged("int4", name, 16) for name in ("tensor", "group"))
     assert apart.change > 3
     assert apart.agreement < 0.1
     assert back.change < apart.change / 4
@@ -308,9 +308,9 @@ def test_an_outlier_and_one_scale_make_int4_fall_apart_and_groups_bring_most_of_
 
 @EVERY_OUTLIER
 def test_the_page_says_chance_only_within_two_standard_errors(outlier):
-    for grid in rounding.FORMATS:
+    for grid in rounded.FORMATS:
         said = PAGE.play("text", format=grid, outlier=outlier).said
-        found = rounding.judged(grid, "tensor", outlier)
+        found = rounded.judged(grid, "tensor", outlier)
         assert ("text_noticed" in said, "text_noise" in said) == (
             found.is_noticeable,
             not found.is_noticeable,
@@ -322,9 +322,9 @@ def test_the_text_is_that_of_the_models_and_nobody_was_trained_on_what_they_are_
         row["text"] for row in json.loads((ROOT / "assets/model/held_out.json").read_text("utf-8"))
     }
     decode = rounding.tiny_model.encoder().decode
-    assert all(decode(tokens[1:]) in held_out for tokens in rounding.texts())
-    assert len(rounding.texts()) == 4
-    assert rounding.num_places() == sum(len(tokens) - 1 for tokens in rounding.texts())
+    assert all(decode(tokens[1:]) in held_out for tokens in rounded.texts())
+    assert len(rounded.texts()) == 4
+    assert rounded.num_places() == sum(len(tokens) - 1 for tokens in rounded.texts())
 
 
 def test_the_tiny_model_has_about_nine_tenths_of_a_million_layer_weights():
@@ -390,7 +390,7 @@ def test_every_item_leads_to_a_state_that_shows_it():
     assert rates()[2] > 1.5 * rates()[0]
     quiet = shown("fp8_kv_speed").summaries
     assert quiet[-1].output_tokens_per_second < 1.02 * quiet[0].output_tokens_per_second
-    found = rounding.judged("int8", "tensor", 16)
+    found = rounded.judged("int8", "tensor", 16)
     assert not found.is_noticeable
     assert found.agreement < 0.9
     assert shown("quality").said["text_noise"]["format"] == "int8"

@@ -1,6 +1,8 @@
 """The sums of `sim.studies.drills` as questions: their words, and what each mistake is.
 
 Endless: the seed stands in the item's name, so the same name is the same sum for everybody.
+
+Long because each sum has its words, and each of its mistakes, in two languages.
 """
 
 from collections.abc import Mapping

@@ -7,6 +7,8 @@ gap.  There is no right and wrong mark and no score.
 
 In the lecture view the lecturer asks and reveals: between the two the result stays away
 (`hides_result`).
+
+Long because each of the three kinds of guesses is asked, kept, compared and worded.
 """
 
 from collections.abc import Callable, Mapping

@@ -16,6 +16,7 @@ import numpy as np
 
 from sim import metrics
 from sim.engine import Record, Run, Setup
+from sim.views import over_time
 
 COLUMNS = (
     *("request", "arrival_s", "prompt_tokens", "output_tokens", "served"),
@@ -104,7 +105,7 @@ def _rounds(run: Run) -> dict[str, int]:
 
 def _over_time(run: Run, summary: metrics.Summary) -> dict[str, Any]:
     window = max(1.0, float(math.ceil(summary.duration_seconds / MAX_WINDOWS)))
-    rates = metrics.rates(run, window)
+    rates = over_time.rates(run, window)
     return {
         "window_seconds": window,
         "end_seconds": rates.end_seconds.tolist(),

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from sim import metrics
 from sim.engine import Run
+from sim.views import lives
 from ui import charts, theme
 from ui.charts import Series, Span, Subplot, TimelineRow
 from ui.words.language import tr
@@ -26,7 +27,7 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
     rows = [
         TimelineRow(
             theme.request_letter(record.request.id),
-            [Span(s.kind, s.start_seconds, s.end_seconds) for s in metrics.spans(record)],
+            [Span(s.kind, s.start_seconds, s.end_seconds) for s in lives.spans(record)],
         )
         for record in records
     ]

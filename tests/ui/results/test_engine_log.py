@@ -2,10 +2,11 @@
 
 import re
 
-from sim import engine, metrics, scheduler, workload
+from sim import engine, scheduler, workload
 from sim.cost import SimpleClock
 from sim.kv import Paged
 from sim.request import Request
+from sim.views import over_time
 from ui.results import engine_log
 
 VLLM = re.compile(
@@ -30,7 +31,7 @@ def run_with(requests, seqs=2):
 
 
 def test_a_line_reads_as_vllm_writes_it():
-    log = metrics.LogLine(412.34, 96.0, 3, 12, 0.456, 0.25)
+    log = over_time.LogLine(412.34, 96.0, 3, 12, 0.456, 0.25)
     assert engine_log.line(log) == (
         "Engine 000: Avg prompt throughput: 412.3 tokens/s, "
         "Avg generation throughput: 96.0 tokens/s, Running: 3 reqs, Waiting: 12 reqs, "

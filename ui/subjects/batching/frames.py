@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim import metrics
 from sim.engine import Setup, Step, StepWork
-from sim.views import slots, stalls
+from sim.views import lives, slots, stalls
 from sim.views.slots import SlotGrid
 from ui import theme
 from ui.player.painters.slots import Grid, Slots
@@ -63,7 +62,7 @@ def request_timeline(setup: Setup, alt: str, title: str = "") -> Timeline:
         spans=tuple(
             LaneSpan(lane, span.start_seconds, span.end_seconds, span.kind, _word(span.kind))
             for lane, record in enumerate(records)
-            for span in metrics.spans(record)
+            for span in lives.spans(record)
         ),
         at=tuple(step.end_seconds for step in steps),
         notes=tuple(notes.step_note(step) for step in steps),
@@ -105,7 +104,7 @@ def shared_steps(setup: Setup, alt: str, title: str = "") -> Timeline:
     lanes = {record.request.id: lane for lane, record in enumerate(records)}
     alone = [stalls.seconds_alone(step, setup.clock) for step in steps]
     prompts = {request.id: request.prompt_tokens for request in setup.requests}
-    queued = (span for record in records for span in metrics.spans(record) if span.kind == "queue")
+    queued = (span for record in records for span in lives.spans(record) if span.kind == "queue")
     spans = [
         LaneSpan(lanes[span.request_id], span.start_seconds, span.end_seconds, "queue")
         for span in queued

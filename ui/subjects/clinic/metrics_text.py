@@ -113,6 +113,9 @@ def _parse(text: bytes) -> Brought:
     return _benchmark(words) if words.lstrip().startswith(("{", "[")) else _metrics(words)
 
 
+# -- the result of a benchmark ------------------------------------------------------------------
+
+
 def _benchmark(text: str) -> Brought:
     try:
         content = json.loads(text)
@@ -141,6 +144,9 @@ def _milliseconds(value: object) -> float | None:
 
 
 Samples = Mapping[str, list[tuple[Mapping[str, str], float]]]  # name -> labels and value of each
+
+
+# -- the text of /metrics -----------------------------------------------------------------------
 
 
 def _metrics(text: str) -> Brought:

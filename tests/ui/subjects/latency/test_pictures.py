@@ -11,7 +11,7 @@ from sim.request import Request
 from sim.scheduler import Chunked
 from sim.views import stations, streaming
 from ui import charts, player, theme
-from ui.subjects.latency import pictures
+from ui.subjects.latency import journeys, pictures
 
 CLOCK = SimpleClock.of_milliseconds(20_000, 10)
 HOST = stations.HostTimes()
@@ -40,7 +40,7 @@ def named(figure) -> list[str]:
 
 
 def test_a_journey_can_be_played_and_each_lane_tells_one_thing():
-    frames = pictures.journey_timeline(journey(), WORDS, "alt")
+    frames = journeys.journey_timeline(journey(), WORDS, "alt")
     player.check(frames)
     kinds = [{span.kind for span in frames.spans if span.lane == lane} for lane in range(5)]
     assert kinds == [
@@ -54,7 +54,7 @@ def test_a_journey_can_be_played_and_each_lane_tells_one_thing():
 
 def test_a_word_stands_on_the_screen_when_the_cursor_tells_of_it():
     way = journey()
-    frames = pictures.journey_timeline(way, WORDS, "alt")
+    frames = journeys.journey_timeline(way, WORDS, "alt")
     words = [span for span in frames.spans if span.kind == "answer"]
     told = [at for at, note in zip(frames.at, frames.notes, strict=True) if "“" in note]
     assert [word.label for word in words] == list(WORDS)
@@ -64,7 +64,7 @@ def test_a_word_stands_on_the_screen_when_the_cursor_tells_of_it():
 
 def test_messages_can_be_played_and_the_last_one_is_seen():
     record = simulate(setup(Request(0, 0.0, 400, 12))).records[0]
-    frames = pictures.message_timeline(record, streaming.stream(record, 5), "alt")
+    frames = journeys.message_timeline(record, streaming.stream(record, 5), "alt")
     player.check(frames)
     lower = [span for span in frames.spans if span.lane == 1]
     assert [span.label for span in lower] == ["+1", "+5", "+5", "+1"]

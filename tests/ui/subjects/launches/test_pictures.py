@@ -9,7 +9,7 @@ from sim.cost import Eager, Roofline, launches, phases
 from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from sim.specs import GPUS, MODELS
 from ui import charts, player, theme
-from ui.subjects.launches import pictures
+from ui.subjects.launches import lanes, pictures
 from ui.words import language
 
 SMALL = Eager(Roofline(MODELS["Llama-3.2-1B"], GPUS["H100 SXM"]))
@@ -34,7 +34,7 @@ def of_kind(frames, kind, lane):
 
 
 def both_kinds(work=ONE, shown=16):
-    return pictures.first_kernels(work, (ONE_BY_ONE, REPLAY), shown, "alt")
+    return lanes.first_kernels(work, (ONE_BY_ONE, REPLAY), shown, "alt")
 
 
 # -- kernels of one step --------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def both_kinds(work=ONE, shown=16):
 @pytest.mark.parametrize("work", [ONE, MANY], ids=["launch-bound", "busy"])
 def test_the_frames_can_be_played(code, work):
     player.check(both_kinds(work))
-    player.check(pictures.whole_steps(work, ALL, 12, 3, "alt"))
+    player.check(lanes.whole_steps(work, ALL, 12, 3, "alt"))
 
 
 def test_the_same_kernels_run_in_either_picture_and_take_as_long(english):
@@ -92,7 +92,7 @@ def test_a_short_step_is_shown_whole(english):
 
 
 def test_every_way_makes_its_steps_and_stops_at_their_tokens(english):
-    frames = pictures.whole_steps(ONE, ALL, 12, 3, "alt")
+    frames = lanes.whole_steps(ONE, ALL, 12, 3, "alt")
     assert len(frames.lanes) == 6
     assert [len(of_kind(frames, "kernel", lane)) for lane in (1, 3, 5)] == [3 * 16, 3, 3]
     assert [len(of_kind(frames, "prepare", lane)) for lane in (0, 2, 4)] == [3, 3, 3]
@@ -106,13 +106,13 @@ def test_every_way_makes_its_steps_and_stops_at_their_tokens(english):
 
 def test_moments_that_nobody_can_tell_apart_are_one(english):
     for work in (ONE, MANY):
-        frames = pictures.whole_steps(work, ALL, 12, 3, "alt")
+        frames = lanes.whole_steps(work, ALL, 12, 3, "alt")
         assert np.diff(frames.at).min() > frames.at[-1] / 500
-    assert pictures._moments([1.0, 1.001, 2.0, 400.0]) == [[1.0, 1.001], [2.0], [400.0]]
+    assert lanes._moments([1.0, 1.001, 2.0, 400.0]) == [[1.0, 1.001], [2.0], [400.0]]
 
 
 def test_ahead_the_gpu_works_while_a_step_is_prepared(english):
-    said = "\n".join(pictures.whole_steps(MANY, ALL, 12, 3, "alt").notes)
+    said = "\n".join(lanes.whole_steps(MANY, ALL, 12, 3, "alt").notes)
     assert "Ahead: the CPU has prepared step 2; meanwhile the GPU worked for 1.00 ms" in said
     assert "One by one, replayed: the CPU has prepared step 2; the GPU was idle meanwhile" in said
 

@@ -12,7 +12,7 @@ from sim.scheduler import Chunked
 from sim.specs import GIB
 from sim.views.growth import growth
 from ui import player, theme
-from ui.subjects.memory import memory_notes, pictures
+from ui.subjects.memory import growth_pictures, memory_notes, pictures
 from ui.words import language
 
 OLD, NEW = specs.MODELS["Llama-2-7B"], specs.MODELS["Llama-3.1-8B"]
@@ -100,7 +100,7 @@ def test_a_line_leads_from_every_query_head_to_its_kv_head(model, each):
 
 def test_the_layers_add_up_to_the_sum_of_active_tokens():
     _, grown = ran()
-    _, *layers = pictures.growth_curves(grown, OLD).data
+    _, *layers = growth_pictures.growth_curves(grown, OLD).data
     total = np.sum([layer.y for layer in layers], axis=0)
     assert total[:-1] == pytest.approx(grown.active_tokens / 2)  # half a MiB each
     assert total[-1] == total[-2]
@@ -108,7 +108,7 @@ def test_the_layers_add_up_to_the_sum_of_active_tokens():
 
 def test_the_player_takes_the_frames_and_the_bottom_lane_is_the_sum():
     steps, grown = ran()
-    frames = pictures.growth_timeline(steps, grown, OLD, "alt")
+    frames = growth_pictures.growth_timeline(steps, grown, OLD, "alt")
     player.check(frames)
     sums = [span.label for span in frames.spans if span.lane == 2]
     assert sums == [str(total) for total in grown.active_tokens]
@@ -137,7 +137,7 @@ def test_nvidia_smi_is_level_and_kv_in_use_is_that_of_the_run():
     division = sizes.Division(NEW, specs.GPUS["RTX 4090"])
     setup = engine.Setup(REQUESTS, Chunked(4), Paged(division.num_blocks), CLOCK)
     run = engine.simulate(setup)
-    smi, kv, running, waiting = pictures.two_gauges(run, division).data
+    smi, kv, running, waiting = growth_pictures.two_gauges(run, division).data
     assert set(smi.y) == {division.occupied_bytes / GIB}
     assert kv.y == pytest.approx(run.series.kv_usage * division.pool_bytes / GIB)
     assert (max(running.y), max(waiting.y)) == (2, 0)

@@ -10,7 +10,7 @@ from sim.cost import Roofline, phases
 from sim.kv import Paged
 from sim.scheduler import Chunked
 from ui import player, theme
-from ui.subjects.phases import pictures
+from ui.subjects.phases import pictures, roofline_pictures
 from ui.words import language
 
 MODEL = specs.MODELS["Llama-3.1-8B"]
@@ -53,7 +53,7 @@ def test_the_longer_of_the_two_times_is_bold():
 
 @pytest.mark.parametrize("batch", [1, 64, 1_024])
 def test_every_point_lies_on_the_roof(batch):
-    figure = pictures.roofline(CLOCK, 512, batch, 256)
+    figure = roofline_pictures.roofline(CLOCK, 512, batch, 256)
     points = [trace for trace in figure.data if "markers" in trace.mode]
     assert len(points) == 6
     for trace in points:
@@ -63,13 +63,13 @@ def test_every_point_lies_on_the_roof(batch):
 
 
 def test_the_trail_has_a_dot_for_every_smaller_batch():
-    figure = pictures.roofline(CLOCK, 512, 64, 256)
+    figure = roofline_pictures.roofline(CLOCK, 512, 64, 256)
     trail = [one for one in figure.data if one.mode == "markers" and one.showlegend is False]
     assert [len(one.x) for one in trail] == [6, 6]
 
 
 def test_marks_that_may_meet_are_named_in_the_corner_and_not_beside_each_other():
-    figure = pictures.roofline(CLOCK, 64, 64, 512)
+    figure = roofline_pictures.roofline(CLOCK, 64, 64, 512)
     named = [trace for trace in figure.data if trace.showlegend is not False]
     assert [trace.marker.symbol for trace in named] == MARKS
     assert not any("text" in trace.mode for trace in figure.data)

@@ -9,7 +9,7 @@ import pytest
 
 from ui import player, tiny_model
 from ui.player.painters.rounding import RoundingMoment, ScaleSpan
-from ui.subjects.quantization import rounding
+from ui.subjects.quantization import rounded, rounding
 from ui.words import language
 
 
@@ -23,8 +23,8 @@ def steps(sharing="group", outlier=1, grid="int4"):
     return rounding.as_steps(grid, sharing, outlier, "weights")
 
 
-@pytest.mark.parametrize("grid", rounding.FORMATS)
-@pytest.mark.parametrize("sharing", rounding.GRANULARITIES)
+@pytest.mark.parametrize("grid", rounded.FORMATS)
+@pytest.mark.parametrize("sharing", rounded.GRANULARITIES)
 def test_the_frames_agree_and_are_light(grid, sharing):
     frames = steps(sharing, 16, grid)
     player.check(frames)
@@ -33,9 +33,9 @@ def test_the_frames_agree_and_are_light(grid, sharing):
 
 
 def test_weights_are_those_of_the_matrix_and_its_scales():
-    done = rounding.matrix("int4", "group", 4)
+    done = rounded.matrix("int4", "group", 4)
     frames = steps(outlier=4)
-    assert (frames.before == done.before[rounding.channel(), : rounding.NUM_SHOWN]).all()
+    assert (frames.before == done.before[rounded.channel(), : rounded.NUM_SHOWN]).all()
     for span in frames.spans:
         ratio = frames.after[span.first : span.end] / _step(span)
         assert ratio == pytest.approx(np.rint(ratio), abs=1e-3)
@@ -48,8 +48,8 @@ def _step(span):
 
 def test_the_outlier_is_the_largest_weight_of_its_channel():
     frames = steps("channel", outlier=16)
-    assert int(np.abs(frames.before).argmax()) == rounding.OUTLIER_PLACE
-    assert abs(frames.before[rounding.OUTLIER_PLACE]) > frames.top
+    assert int(np.abs(frames.before).argmax()) == rounded.OUTLIER_PLACE
+    assert abs(frames.before[rounded.OUTLIER_PLACE]) > frames.top
 
 
 def test_levels_beyond_the_picture_do_not_travel():
@@ -70,7 +70,7 @@ def test_frames_that_contradict_themselves_are_refused():
     for changes in (
         {"after": good.after[:-1]},
         {"spans": good.spans[:-1]},
-        {"spans": (ScaleSpan(1, rounding.NUM_SHOWN, "1", (0,), "0%"),)},
+        {"spans": (ScaleSpan(1, rounded.NUM_SHOWN, "1", (0,), "0%"),)},
         {"moments": (RoundingMoment(0, "clip"),) * good.num_steps},
     ):
         with pytest.raises(player.FramesError):
@@ -96,7 +96,7 @@ def test_there_is_a_row_for_each_format_and_granularity_and_the_chosen_one_is_bo
     assert len(set(labels)) == 9
     (bold,) = [label for label in labels if label.startswith("<b>")]
     assert bold.startswith("<b>fp8")
-    found = rounding.all_judged(1)
+    found = rounded.all_judged(1)
     assert list(figure.data[0].x) == [one.change for one in found.values()]
     low, high = figure.layout.xaxis.range
     for one in found.values():
@@ -105,8 +105,8 @@ def test_there_is_a_row_for_each_format_and_granularity_and_the_chosen_one_is_bo
 
 
 def test_a_token_that_differs_is_framed_and_bold():
-    text = rounding.START
-    before, after = rounding.written_before(text), rounding.written(text, "int4", "tensor", 16)
+    text = rounded.START
+    before, after = rounded.written_before(text), rounded.written(text, "int4", "tensor", 16)
     figure = rounding.two_texts(text, "int4", "tensor", 16)
     bold = [each for each in figure.layout.annotations if each.text.startswith("<b>")]
     differing = [
@@ -114,7 +114,7 @@ def test_a_token_that_differs_is_framed_and_bold():
     ]
     assert [round(each.x - 0.47) for each in bold] == differing != []
     assert {each.y for each in bold} == {-1}
-    assert len(figure.layout.shapes) == 2 * rounding.NUM_WRITTEN
+    assert len(figure.layout.shapes) == 2 * rounded.NUM_WRITTEN
 
 
 def test_a_token_that_looks_like_markup_is_shown_as_it_is():
@@ -126,7 +126,7 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is():
 
 def test_an_empty_text_and_one_that_is_too_long_are_gone_on_from():
     for text in ("", "很" * 500):
-        assert len(rounding.written(text, "int8", "channel", 1)) == rounding.NUM_WRITTEN
+        assert len(rounded.written(text, "int8", "channel", 1)) == rounded.NUM_WRITTEN
 
 
 def test_a_piece_is_cut_to_its_cell():
@@ -137,7 +137,7 @@ def test_a_piece_is_cut_to_its_cell():
 
 
 def test_the_original_is_asked_once_and_stays_as_it_was():
-    assert rounding.original_loss() == pytest.approx(
-        rounding.judged("int8", "group", 1).loss - rounding.judged("int8", "group", 1).change
+    assert rounded.original_loss() == pytest.approx(
+        rounded.judged("int8", "group", 1).loss - rounded.judged("int8", "group", 1).change
     )
-    assert rounding.model(1).gate is not tiny_model.target().gate
+    assert rounded.model(1).gate is not tiny_model.target().gate

@@ -8,7 +8,7 @@ import pytest
 from tests.chapters import LANGUAGES
 from ui import player, tiny_model
 from ui.player.painters import tape
-from ui.subjects.speculation import pictures, speculation_notes
+from ui.subjects.speculation import pictures, speculation_notes, written_rounds
 from ui.words import language
 
 TEXT = "Continuous batching 连续批处理每一步都"
@@ -29,8 +29,8 @@ def _english(monkeypatch):
 
 
 def told(text=TEXT, num_proposed=4, temperature=0.7, seed=15):
-    rounds = pictures.rounds(text, num_proposed, temperature, seed)
-    return rounds, pictures.as_tape(text, rounds, "a tape")
+    rounds = written_rounds.rounds(text, num_proposed, temperature, seed)
+    return rounds, written_rounds.as_tape(text, rounds, "a tape")
 
 
 def phases(frames, number):
@@ -59,7 +59,7 @@ def test_bars_are_the_two_models_probabilities_and_together_all_of_them():
     rounds, frames = told()
     for one, shown in zip(rounds, frames.rounds, strict=True):
         for place, bars in enumerate(shown.places):
-            assert len(bars) == pictures.NUM_BARS + 1
+            assert len(bars) == written_rounds.NUM_BARS + 1
             assert sum(bar.p for bar in bars) == pytest.approx(1)
             names = [bar.token for bar in bars]
             wanted = {*shown.proposed[place : place + 1]}
