@@ -11,6 +11,7 @@ from sim import metrics
 from sim.engine import Run, Setup
 from sim.request import Request
 from tests.chapters import ROOT
+from tests.pages.rehearsal import quoted_anew
 from ui.results import runs
 
 OpenPage = Callable[..., AppTest]
@@ -46,7 +47,8 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(runs, "run", run)
     monkeypatch.setattr(runs, "summary", cache(lambda setup: metrics.summarize(run(setup))))
-    yield
+    with quoted_anew():
+        yield
     monkeypatch.undo()
     for kept in vars(runs).values():  # what was made of short runs is not for other tests
         if hasattr(kept, "cache_clear"):

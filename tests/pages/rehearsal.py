@@ -6,7 +6,6 @@ than a page is drawn.
 """
 
 import math
-import runpy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -23,12 +22,11 @@ from tests.chapters import ROOT
 from ui import lesson, player, tiny_model
 from ui.controls import server_knobs
 from ui.course import chapters, prose
-from ui.lesson import proof
+from ui.lesson import proof, quoting
 from ui.practice import predict
 from ui.results import curves, run_pictures, runs, serve_command
 from ui.subjects.batching import frames, pictures
 from ui.words import language
-from ui.words.numbers import in_words
 
 
 @dataclass
@@ -64,25 +62,13 @@ class Played:
         return runs.run(self.setup)
 
 
-class Rehearsal:
-    """Stands in for `lesson.Lesson`: keeps the acts, answers for the controls, draws nothing."""
+class Rehearsal(quoting.Unseen):
+    """A lesson without drawing, its controls where a test wants them; what is done is noted."""
 
     def __init__(self, text: prose.Prose):
-        self.prose = text
-        self.large = False
-        self.acts: dict[str, Callable[[], None]] = {}
+        super().__init__(text)
         self.values: dict[str, Any] = {}
         self.played = Played()
-
-    def act(self, code: str, name: str, deeper: bool = False) -> Callable[..., Any]:
-        def register(draw: Callable[[], None]) -> Callable[[], None]:
-            self.acts[code] = draw
-            return draw
-
-        return register
-
-    def show(self) -> None:
-        pass
 
     # -- controls
 
@@ -112,9 +98,6 @@ class Rehearsal:
     def toggle(self, key: str, label: str, start: bool = False, **more: Any) -> bool:
         return self._stand(key, [False, True], start)
 
-    def front(self, *keys: str, live: Sequence[str] = ()) -> None:
-        pass
-
     def kept_as_a(self, choose: Callable[[], Any]) -> Any:
         """A by its settings, as values: `play("explore", a={"seqs": 8})`."""
         kept = self.values.pop("a", None)
@@ -128,12 +111,6 @@ class Rehearsal:
 
     def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
         return cast(str, self.values.pop("text", start))
-
-    def leads(self, ways: Mapping[str, str]) -> None:
-        assert set(ways.values()) <= set(chapters.NAMES)
-
-    def prove(self, claim: str, text: str | None = None) -> None:
-        assert claim in proof.CLAIMS
 
     def press(self, key: str, label: str, words: str, compute: Callable[..., Any]) -> Any:
         """What the button gave, as a value: `play("measured", measure=results)`."""
@@ -154,40 +131,27 @@ class Rehearsal:
 
     # -- words and pictures
 
-    def say(
-        self, section: str, after: object = None, hidden_by: object = None, **numbers: object
-    ) -> None:
-        self.words(section, **numbers)
-
     def words(self, section: str, **numbers: object) -> str:
         self.played.said[section] = numbers
-        self.played.text[section] = self.prose.filled(section, **numbers)
+        self.played.text[section] = self.text.filled(section, **numbers)
         return self.played.text[section]
-
-    def explain(self, section: str, **numbers: object) -> None:
-        self.words(section, **numbers)
-
-    def leaves_out(
-        self, section: str, mark: str = "computed", source: str = "", **numbers: object
-    ) -> None:
-        self.words(section, **numbers)
-
-    def flags(self, section: str = "flags", **numbers: object) -> None:
-        self.words(section, **numbers)
 
     def problem(self, message: str, section: str = "") -> None:
         if message:
             self.played.said[section] = {"message": message}
 
+    def leads(self, ways: Mapping[str, str]) -> None:
+        assert set(ways.values()) <= set(chapters.NAMES)
+
+    def prove(self, claim: str, text: str | None = None) -> None:
+        assert claim in proof.CLAIMS
+
     def play(self, frames: player.Frames, key: str, **more: Any) -> int:
         self.played.frames.append(frames)
         return 0
 
-    def draw(self, *figure: Any, **more: Any) -> None:
-        pass
-
-    def cards(self, cards: Sequence[lesson.Card]) -> None:
-        self.played.cards += cards
+    def cards(self, given: Sequence[lesson.Card]) -> None:
+        self.played.cards += given
 
     def predict(
         self, key: str, question: str, kind: predict.Kind, outcome: str
@@ -196,26 +160,11 @@ class Rehearsal:
         return predict.Prediction("not_asked")
 
     def presets(self, presets: Mapping[str, Mapping[str, object]]) -> None:
-        for section, values in presets.items():
-            blanks = self.prose.section(section).blanks
-            self.words(section, **{name: in_words(values[name]) for name in blanks})
-            self.played.presets[section] = values
+        super().presets(presets)
+        self.played.presets |= presets
 
     def take_along(self, setup: Setup, memory_utilization: float | None = None) -> None:
         self.played.taken = serve_command.of(setup, memory_utilization)
-
-    @contextmanager
-    def waiting(self, words: str) -> Iterator[None]:
-        yield
-
-    def progress(self, words: str) -> Callable[[int, int], None]:
-        return lambda done, total: None
-
-    def quiz(self, name: str | None = None) -> None:
-        pass
-
-    def place(self, draw: Callable[[], None]) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -254,8 +203,8 @@ def open_page(stem: str, code: str = "en") -> Page:
     """A page of `pages/` in one language."""
     script = ROOT / "pages" / f"{stem}.py"
     chapter = Rehearsal(prose.read(script, code))
-    with mock.patch.object(lesson, "open", return_value=chapter), _reading(code):
-        return Page(chapter, runpy.run_path(str(script)), code)
+    with _reading(code):
+        return Page(chapter, quoting.read(script, chapter), code)
 
 
 def _reading(code: str) -> Any:
@@ -287,6 +236,16 @@ RUNS = ("run", "summary", "goodput", "steps", "step", "grid", "by_prompt")  # al
 
 
 @contextmanager
+def quoted_anew() -> Iterator[None]:
+    """What is quoted while runs are not the real ones is not for others, nor what was before."""
+    quoting._said.cache_clear()
+    try:
+        yield
+    finally:
+        quoting._said.cache_clear()
+
+
+@contextmanager
 def _stand_in_runs() -> Iterator[None]:
     """Every run is the same tiny one: what an act asks for does not depend on what it gets."""
     results: dict[str, Any] = {
@@ -305,7 +264,8 @@ def _stand_in_runs() -> Iterator[None]:
         for module, names in DRAWING.items():
             for name in names:
                 patches.enter_context(mock.patch.object(module, name))
-        yield
+        with quoted_anew():
+            yield
 
 
 @contextmanager

@@ -164,10 +164,9 @@ def test_every_flag_and_metric_of_the_sheets_has_been_met_in_a_chapter(language)
     assert [name for name in CODE.findall(tables) if name not in met] == []
 
 
-def test_littles_law_holds_in_the_run_that_stands_beside_it(page):
-    setup = next(
-        one for one in page.play("sheets").setups if one.policy == scheduler.Chunked(max_num_seqs=8)
-    )
+def test_littles_law_holds_in_the_run_that_stands_beside_it():
+    quoted = open_page("04_simulator").play("hook").setups
+    setup = next(one for one in quoted if one.policy == scheduler.Chunked(max_num_seqs=8))
     series, summary = runs.run(setup).series, runs.summary(setup)
     inside = series.num_running + series.num_waiting
     step_seconds = series.end_seconds - series.start_seconds

@@ -22,11 +22,13 @@ showing      its figures; what follows a slider stands in `following`
 stage        what all of these share; `places` says where on the page
 acts       the ways between acts
 explain    how it is computed, what it leaves out, what real engines call it
+quoting    what another chapter says, with its own settings
 proof      "Prove it": a claim, checked on the reader's own text
 """
 
 from ui.lesson.lesson import Lesson, open
+from ui.lesson.quoting import quote
 from ui.results.cards import Card
 from ui.words.language import tr
 
-__all__ = ["Card", "Lesson", "open", "tr"]
+__all__ = ["Card", "Lesson", "open", "quote", "tr"]

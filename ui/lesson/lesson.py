@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
 from sim.errors import SimError
 from ui.controls import live
 from ui.course import chapters, glossary, state
-from ui.lesson import acts
+from ui.lesson import acts, quoting
 from ui.lesson.acts import Act
 from ui.lesson.choosing import Choosing
 from ui.lesson.places import Places
@@ -59,6 +60,9 @@ class Lesson(Saying, Choosing, Showing):
 
 def open(script: str) -> Lesson:
     """Begin a page: its title, the reader's language, the frame around it."""
+    unseen = quoting.standing_in()
+    if unseen is not None:
+        return cast(Lesson, unseen)
     path = Path(script)
     frame.begin(path.stem, lambda: chapters.Chapter(path.stem).title(languages.current()))
     return Lesson(path)
