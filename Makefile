@@ -16,7 +16,7 @@ export OPENBLAS_NUM_THREADS := 1
 help:
 	@echo "make run      install what the app needs, start it, print its address"
 	@echo "make test     install what the tests need, run all of them"
-	@echo "make check    formatting, lint and types, then the tests"
+	@echo "make check    formatting, lint, types and order of imports, then the tests"
 	@echo "make format   put the code into shape"
 	@echo "make bench    measure what we claim about speed"
 	@echo "make clean    remove .venv and all caches"
@@ -35,6 +35,7 @@ check: .venv/.ready-to-test
 	$(VENV_PYTHON) -m ruff format --check .
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
+	.venv/bin/lint-imports --no-cache
 	@$(MAKE) --no-print-directory test
 
 format: .venv/.ready-to-test

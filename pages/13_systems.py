@@ -15,7 +15,7 @@ from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.subjects.constrained import grammar
-from ui.subjects.systems import answers, ladder, masks, pressure, projects, several_gpus
+from ui.subjects.systems import ladder, masks, mechanisms, pressure, projects, several_gpus
 from ui.words.numbers import count, microseconds, percent, plain, seconds, significant
 
 SCHEMA = (
@@ -129,9 +129,9 @@ def why() -> None:
     label = tr("每秒请求数", "Arrivals per s")
     rate = chapter.pick("rate", label, ladder.RATES, start=BUSY)
     spread = Spread(LARGE_MODEL, specs.GPUS["H100 SXM"], MANY_GPUS, "tensor")
-    rows = answers.answers(ladder.ladder(rate), spread)
+    rows = mechanisms.answers(ladder.ladder(rate), spread)
     chapter.draw(
-        answers.answers_figure(rows, large=chapter.large),
+        mechanisms.answers_figure(rows, large=chapter.large),
         "answers",
         alt=tr(
             "五个问题各一对横条：没有这个机制和有这个机制时的数字",
@@ -139,7 +139,7 @@ def why() -> None:
         ),
     )
     chapter.leaves_out("why_leaves_out", model=LARGE_MODEL.name, gpus=MANY_GPUS)
-    chapter.say("why_result", **answers.in_blanks(rows))
+    chapter.say("why_result", **mechanisms.in_blanks(rows))
     chapter.say("why_not")
     chapter.flags("why_flags")
     chapter.leads(

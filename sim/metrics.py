@@ -168,7 +168,7 @@ def beside_prefill(run: Run, record: Record) -> np.ndarray:
 # -- a whole run ------------------------------------------------------------------------------
 
 
-class Served:
+class ServedColumns:
     """The served requests of a run as columns, [num_served] each."""
 
     def __init__(self, run: Run):
@@ -214,12 +214,12 @@ def computed_tokens(run: Run) -> int:
 
 def reused_tokens(run: Run) -> int:
     """Prompt tokens that were found in the prefix cache instead."""
-    return int(np.sum(Served(run).hit_tokens))
+    return int(np.sum(ServedColumns(run).hit_tokens))
 
 
 def summarize(run: Run) -> Summary:
     """All metrics of a run."""
-    done, series = Served(run), run.series
+    done, series = ServedColumns(run), run.series
     duration = done.duration_seconds
     output_tokens, prompt_tokens = int(np.sum(done.output_tokens)), int(np.sum(done.prompt_tokens))
     busy = series.end_seconds - series.start_seconds  # [num_steps]
@@ -270,7 +270,7 @@ def goodput(
     """
     for limit in (ttft_seconds, tpot_seconds):
         require(limit >= 0, "latency_limit_negative", value=limit)
-    done = Served(run)
+    done = ServedColumns(run)
     in_time = done.first - done.arrival <= ttft_seconds
     fluent = ~(done.tpot > tpot_seconds)  # true for NaN
     good = int(np.sum(in_time & fluent))

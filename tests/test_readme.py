@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 
 import pytest
 
@@ -17,6 +16,7 @@ README = {
     "zh": (ROOT / "README.zh.md").read_text(encoding="utf-8"),
 }
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WORDS_FROM = 25  # the column of the tree in which its words begin
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
 
 # Opens the page of the READMEs in both languages and moves its slider, in a copy of the app.
@@ -106,10 +106,52 @@ def test_every_entry_at_the_top_is_in_the_tree(language):
 
 
 @both_languages
-def test_every_module_of_sim_and_ui_is_in_the_tree(language):
-    files = [path.rsplit("/", 1)[1] for path in tracked("sim", "ui") if path.endswith(".py")]
-    missing = Counter(files) - Counter(tree(language))  # as often as there are files of the name
-    assert set(missing) - {"__init__.py", "__main__.py"} == set()
+def test_the_tree_can_be_taken_in_at_a_glance(language):
+    assert len(blocks(language, "")[0].splitlines()) <= 45
+
+
+def placed(language):
+    """Each entry of the tree with what its line says: (path, words)."""
+    folder, found = "", list[tuple[str, str]]()
+    for line in blocks(language, "")[0].splitlines():
+        names, words = line[:WORDS_FROM].split(), line[WORDS_FROM:]
+        if not names:  # the line above goes on
+            found[-1] = (found[-1][0], f"{found[-1][1]} {words}")
+        is_inside = line.startswith(" ")
+        found += [(f"{folder}{name}" if is_inside else name, words) for name in names]
+        folder = folder if is_inside else names[0]
+    return found
+
+
+@both_languages
+def test_every_entry_of_sim_and_ui_stands_at_its_place_in_the_tree(language):
+    """What is in a folder, its own list says; `test_layers` holds it to the files."""
+    there = {
+        "/".join(path.split("/")[:2]) + "/" * (path.count("/") > 1)
+        for path in tracked("sim", "ui")
+        if not path.endswith("__init__.py") or path.count("/") > 1
+    }
+    shown = {path for path, _ in placed(language) if re.match("(sim|ui)/.", path)}
+    assert shown == there
+
+
+@both_languages
+def test_what_a_line_of_the_tree_names_lies_where_the_line_is(language):
+    everything = tracked()
+    for path, words in placed(language):
+        if path in ("app.py", "pages/"):  # their texts stand beside them, named by a pattern
+            continue
+        inside = [one for one in everything if one == path or one.startswith(path)]
+        assert inside, path
+        for name in re.findall(r"[\w.-]+\.(?:py|csv|md)|[\w-]+/(?=[:：,，、; ])", words):
+            assert any(f"/{name}" in one or one.startswith(name) for one in inside), (path, name)
+
+
+@both_languages
+def test_every_subject_is_named_in_the_tree(language):
+    subjects = {path.split("/")[2] for path in tracked("ui/subjects") if path.count("/") > 2}
+    (words,) = (words for path, words in placed(language) if path == "ui/subjects/")
+    assert {subject for subject in subjects if not re.search(rf"\b{subject}\b", words)} == set()
 
 
 @both_languages

@@ -4,11 +4,13 @@
     paged         own blocks, wherever they lie; full blocks can be shared
     forked        sequences that share blocks until they differ: copy-on-write
     radix         cached prefixes as a tree, shared to the token
+    chain         the hash of a block, chained to those before it
     lru           how often a cache of blocks would hit
     sizes         how many bytes KV takes, and how many a GPU has left
 
-The first two are memories to serve from.  Every memory answers the same verbs: `match_prefix`,
-`reserve`, `allocate`, `free`.
+The first two are memories to serve from.  Every memory answers the same verbs (`memory`):
+`match_prefix`, `reserve`, `allocate`, `free`; `counted` answers them for the fast path, where
+blocks are only counted.
 """
 
 from sim.kv.contiguous import Contiguous, ContiguousMemory

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.engine import Run
 from sim.errors import require
-from sim.metrics import Served, rate
+from sim.metrics import ServedColumns, rate
 
 LOG_SECONDS = 10.0  # vLLM logs its averages so often
 LOG_REQUESTS = 1000  # and its hit rate over so many
@@ -77,7 +77,7 @@ def log_line(run: Run, at_seconds: float) -> LogLine:
 
     Source: vLLM `vllm/v1/metrics/loggers.py` and `stats.py` (`CachingMetrics`).
     """
-    series, done = run.series, Served(run)
+    series, done = run.series, ServedColumns(run)
     first, after = np.searchsorted(
         series.end_seconds, [at_seconds - LOG_SECONDS, at_seconds], "right"
     )

@@ -17,7 +17,7 @@ from tests.pages.rehearsal import open_page
 from ui import tiny_model
 from ui.player.painters.grammar import Grammar
 from ui.subjects.constrained import grammar, grammar_notes
-from ui.subjects.systems import answers, ladder, projects, several_gpus
+from ui.subjects.systems import ladder, mechanisms, projects, several_gpus
 from ui.words.numbers import significant
 
 PAGES = {code: open_page("13_systems", code) for code in LANGUAGES}
@@ -120,7 +120,7 @@ def test_on_average_prompts_have_as_many_tokens_of_their_own_as_in_common():
 
 def test_every_row_is_better_with_its_mechanism_at_a_busy_server():
     rungs = ladder.ladder(BUSY)
-    waste, speed, computed, gap, room = answers.answers(
+    waste, speed, computed, gap, room = mechanisms.answers(
         rungs,
         Spread(
             CONSTANTS["LARGE_MODEL"],

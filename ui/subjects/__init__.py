@@ -1,7 +1,7 @@
 """A folder for each subject: its pictures, and its words beside them.
 
-Where a subject has one set of pictures it is `pictures`; a sentence for each moment stands in
-`..._notes`.  A subject knows no other subject, except what the list below says.
+What is drawn of a subject is `pictures` and what is named for it; a sentence for each moment stands
+in `..._notes`.  A subject knows no other.
 
 batching      slots, steps, chunks: who shares a step with whom
 phases        prefill and decode: two shapes of work; measured on this machine

@@ -1,1 +1,6 @@
-"""How a step reaches the GPU: CPU and GPU on one time axis."""
+"""How a step reaches the GPU.
+
+lanes         CPU and GPU on one time axis
+launch_notes  what the two have just done, in words
+pictures      when launches matter; captured sizes
+"""
