@@ -1,4 +1,4 @@
-"""What happened in a step, as typed facts.  `ui/notes.py` turns each into a sentence."""
+"""What happened in a step, as typed facts.  `ui/words/notes.py` turns each into a sentence."""
 
 from dataclasses import dataclass
 

@@ -143,6 +143,9 @@ def test_what_a_line_of_the_tree_names_lies_where_the_line_is(language):
             continue
         inside = [one for one in everything if one == path or one.startswith(path)]
         assert inside, path
+        elsewhere = re.findall(r"`([\w./]+/[\w.]+)`", words)
+        assert set(elsewhere) <= set(everything), path
+        words = re.sub(r"`[^`]*`", "", words)
         for name in re.findall(r"[\w.-]+\.(?:py|csv|md)|[\w-]+/(?=[:：,，、; ])", words):
             assert any(f"/{name}" in one or one.startswith(name) for one in inside), (path, name)
 

@@ -1,5 +1,11 @@
-"""Sick servers: flags and traffic (`deployment`), what their panel shows (`panel`), twelve of them
-(`cases`)."""
+"""Simulated sick servers, and how to find out what ails them.
+
+deployment  a server as whoever runs it sees it: flags, replicas, traffic
+panel       what its panel shows, and three questions
+cases       twelve of them, with what cures them and what only seems to
+
+The metrics of a reader's own server are read in `ui.subjects.clinic`.
+"""
 
 from sim.clinic.cases import CASES, THRESHOLDS, Case, drawn, number_of
 from sim.clinic.deployment import Change, Deployment, changed

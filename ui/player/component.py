@@ -23,22 +23,22 @@ from ui.words.language import tr
 
 PLAYER = ASSETS / "player"
 MODULES = (  # in the order they are joined in; the painters come before the last one
-    "words.js",
-    "clock.js",
-    "zoom.js",
+    "words.js",  # sentences with blanks
+    "clock.js",  # which step it is
+    "zoom.js",  # which part of the axis is in view
     "time_axis.js",
-    "decode.js",
-    "shared_clock.js",
+    "decode.js",  # from what the server sends to frames
+    "shared_clock.js",  # what moves: one clock for one player or several
     "patterns.js",
-    "cells.js",
-    "stops.js",
-    "look.js",
-    "strip.js",
-    "table.js",
-    "tip.js",
-    "link.js",
-    "hands.js",
-    "player.js",
+    "cells.js",  # text in cells, for painters
+    "stops.js",  # the stations of a server, for painters
+    "look.js",  # colours and fonts of the reader's theme
+    "strip.js",  # a strip of memory, for painters
+    "table.js",  # the same frames as a table
+    "tip.js",  # what stands under the pointer
+    "link.js",  # "copy link"
+    "hands.js",  # buttons, the scrubber, keys
+    "player.js",  # one player: a view of its clock, drawn by its painter
 )
 STEPS_PER_SECOND = 4.0  # at speed 1x
 EXPORT = re.compile(r"^export (?!default)", re.M)

@@ -7,5 +7,6 @@ drills         sums with numbers of their own
 rounds         practice: the questions most worth asking first
 exam           one timed paper for everybody; `sitting` is a reader at work on it
 answers        what this reader answered
-progress       kept in their browser, carried off as a file; `progress_view` shows it
+progress       kept in their browser (by `assets/progress.js`), carried off as a file;
+               `progress_view` shows it
 """

@@ -6,5 +6,8 @@ run_cards     those of a whole run
 run_pictures  its requests, its load, its limits
 compare       a run that is kept as A, beside the one on the page
 curves        the same server again and again, one point per run
-take_along    what a reader carries off: `downloads`, `serve_command`, `engine_log`
+take_along    what a reader carries off: the link and these three
+downloads       its results as files
+serve_command   the `vllm serve` command that matches it
+engine_log      what vLLM's log would have said
 """

@@ -1,6 +1,7 @@
 """What happened, in words: one function per event and per step, both languages side by side.
 
-`sim` yields typed events, nothing else in the project words them; errors are worded in `problems`.
+`sim` yields typed events, and they are worded here; those of a radix tree, of hashed blocks and of
+forks in the notes of their subject, errors in `problems`.
 """
 
 import re
