@@ -11,7 +11,7 @@ Reading order; imports point up this list, never back (`pyproject.toml` has it a
     scheduler  who goes next
     cost       how long a step takes
     engine     the loop: schedule, time, advance
-    metrics    TTFT, ITL, TPOT, throughput, goodput; over time
+    metrics    TTFT, ITL, TPOT, throughput, goodput
 
 Rooms beside it:
 

@@ -2,7 +2,7 @@
 
 Weights and KV are stored in formats of their own.  Fewer bytes of weights leave more of the GPU to
 KV and make a decode step shorter while reading sets the pace.  Where computing does, a weight-only
-format has nothing to give: it is multiplied in bf16, after being dequantized (`cost`).
+format has nothing to give: it is multiplied in bf16, after being dequantized (`roofline`).
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
 """How fast the machine at hand multiplies: thin and tall matrices, and a real model's two phases.
 
-The shapes of `phases`, measured instead of computed, one small piece after the other so that
-whoever asks can show how far it is.  `clock` tells seconds, as `time.perf_counter` does.  Of
+The shapes of `sim.cost.phases`, measured instead of computed, one small piece after the other so
+that whoever asks can show how far it is.  `clock` tells seconds, as `time.perf_counter` does.  Of
 several tries the fastest counts: the others were disturbed.  As a command, one JSON line for each
 piece:
 

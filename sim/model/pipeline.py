@@ -7,8 +7,8 @@
     detokenize   the token to text; half a character waits for the rest
 
 and from `schedule` again for each further token.  The server has one request, so nobody waits.
-`stations` tells the same with many and with the times of a GPU; here the times are those of a
-clock that the caller reads, say this machine's, and belong to one run.
+`sim.views.stations` tells the same with many and with the times of a GPU; here the times are those
+of a clock that the caller reads, say this machine's, and belong to one run.
 """
 
 from collections.abc import Callable, Iterator

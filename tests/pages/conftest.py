@@ -1,8 +1,10 @@
 """Pages under AppTest: the whole script runs, without a browser."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -36,6 +38,13 @@ def open_page() -> OpenPage:
     return open_one
 
 
+def whatever_keeps_runs() -> Iterator[Any]:
+    """Functions that remember results, in `runs` and in every module that asks it for them."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("ui.") and (module is runs or getattr(module, "runs", None) is runs):
+            yield from (one for one in vars(module).values() if hasattr(one, "cache_clear"))
+
+
 @pytest.fixture
 def short_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few requests and short answers only, for tests that draw a page in very many states."""
@@ -50,9 +59,8 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with quoted_anew():
         yield
     monkeypatch.undo()
-    for kept in vars(runs).values():  # what was made of short runs is not for other tests
-        if hasattr(kept, "cache_clear"):
-            kept.cache_clear()
+    for kept in whatever_keeps_runs():  # what was made of short runs is not for other tests
+        kept.cache_clear()
 
 
 def shortened(request: Request) -> Request:

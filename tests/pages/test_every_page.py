@@ -10,7 +10,7 @@ from tests.chapters import EVERY_ACT, LANGUAGES, act_name
 
 both_languages = pytest.mark.parametrize("language", LANGUAGES)
 every_act = pytest.mark.parametrize(("chapter", "act"), EVERY_ACT, ids=act_name)
-# The self-checks are made of one widget, which `tests/ui/test_quiz.py` moves.
+# The self-checks are made of one widget, which `tests/ui/practice/test_quiz.py` moves.
 every_act_of_its_own = pytest.mark.parametrize(
     ("chapter", "act"), [pair for pair in EVERY_ACT if pair[1] != "check"], ids=act_name
 )
@@ -27,7 +27,7 @@ def errors(app: AppTest) -> list[str]:
 
 
 def controls(app: AppTest) -> list[Any]:
-    """The page's own: the sidebar belongs to the frame, questions to `tests/ui/test_quiz.py`."""
+    """The page's own: the sidebar belongs to the frame, questions to `ui/practice/test_quiz`."""
     every = [control for kind in KINDS for control in app.main.get(kind)]
     return [control for control in every if not (control.key or "").startswith("quiz-")]
 

@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import Lock
 from types import CodeType
 from typing import Any
 
+from sim.engine import Setup
+from sim.errors import SimError
 from ui import tiny_model
 from ui.course import chapters, prose
 from ui.practice.predict import Kind, Prediction
@@ -72,7 +75,9 @@ class Unseen:
     def front(self, *keys: str, live: Sequence[str] = ()) -> None:
         pass
 
-    def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
+    def write(
+        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+    ) -> str:
         return start
 
     def press(self, key: str, label: str, words: str, compute: Callable[..., Any]) -> Any:
@@ -123,10 +128,18 @@ class Unseen:
     def prove(self, claim: str, text: str | None = None) -> None:
         pass
 
-    def play(self, frames: Any, key: str, **more: Any) -> int:
+    def play(self, frames: Any, key: str, clock: str | None = None, **more: Any) -> int:
         return 0
 
-    def draw(self, *figure: Any, **more: Any) -> None:
+    def draw(
+        self,
+        figure: Any,
+        key: str,
+        alt: str,
+        height: int | None = None,
+        after: Prediction | None = None,
+        opens: str | None = None,
+    ) -> None:
         pass
 
     def cards(self, given: Sequence[Any]) -> None:
@@ -135,7 +148,7 @@ class Unseen:
     def predict(self, key: str, question: str, kind: Kind, outcome: str) -> Prediction:
         return Prediction("not_asked")
 
-    def take_along(self, *given: Any) -> None:
+    def take_along(self, setup: Setup, memory_utilization: float | None = None) -> None:
         pass
 
     def quiz(self, name: str | None = None) -> None:
@@ -176,6 +189,9 @@ def _code(script: Path, modified: int) -> CodeType:
     return compile(script.read_text(encoding="utf-8"), str(script), "exec")
 
 
+_one_at_a_time = Lock()
+
+
 def quote(stem: str, places: Mapping[str, str]) -> dict[str, object]:
     """Numbers that a chapter says in the states in which its acts open.
 
@@ -185,7 +201,8 @@ def quote(stem: str, places: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for blank, place in places.items():
         act, section, there = place.split("/")
-        said = _said(script, act, language.current(), script.stat().st_mtime_ns)
+        with _one_at_a_time:  # a class that comes together waits once
+            said = _said(script, act, language.current(), script.stat().st_mtime_ns)
         found[blank] = said[section][there]
     return found
 
@@ -194,5 +211,8 @@ def quote(stem: str, places: Mapping[str, str]) -> dict[str, object]:
 def _said(script: Path, act: str, code: str, modified: int) -> Said:
     lesson = Unseen(prose.read(script, code))
     read(script, lesson)
-    lesson.acts[act]()
+    try:
+        lesson.acts[act]()
+    except SimError as error:  # no reader has set anything: the page opens in a wrong state
+        raise RuntimeError(f"{script.stem} cannot open its act {act}") from error
     return lesson.said

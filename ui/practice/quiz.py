@@ -1,6 +1,6 @@
 """Self-check: a few questions at the end of a chapter, with an answer to every answer.
 
-`quiz_bank` reads the questions, `quiz_judge` judges, `answers` keeps what the reader gave; here
+`bank` reads the questions, `judge` judges, `answers` keeps what the reader gave; here
 they are drawn.  Feedback appears by itself, and a question can be tried again.
 """
 

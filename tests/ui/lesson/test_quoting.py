@@ -1,11 +1,13 @@
 """Quoting: a page is read, not drawn, and its numbers are those that it says itself."""
 
+from inspect import signature
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.chapters import ROOT
 from ui.course import chapters, prose
-from ui.lesson import quoting
+from ui.lesson import Lesson, quoting
 from ui.words import language
 
 PAGE = """
@@ -69,14 +71,25 @@ def test_a_page_that_fails_leaves_nobody_standing_in(page):
 
 
 def test_the_sheets_draw_nothing_of_the_chapters_that_they_quote():
+    quoting._said.cache_clear()  # else nothing is played at all
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     app.switch_page("pages/16_summary.py").run()
+    assert quoting._said.cache_info().misses > 10
     assert not app.exception
     assert [*app.main.slider, *app.main.metric, *app.main.selectbox] == []
 
 
 def test_an_unseen_lesson_can_be_asked_for_all_that_a_lesson_can():
-    from ui.lesson import Lesson
+    for name in dir(Lesson):
+        if not name.startswith("_"):
+            verb, ours = getattr(Lesson, name), getattr(quoting.Unseen, name)
+            assert list(signature(verb).parameters) == list(signature(ours).parameters), name
 
-    verbs = {name for name in dir(Lesson) if not name.startswith("_")}
-    assert verbs <= set(dir(quoting.Unseen))
+
+def test_a_page_that_opens_in_a_state_that_cannot_be_simulated_is_an_error_of_ours(page):
+    wrong = PAGE.replace(
+        "    chapter.say(", '    require(False, "rate_not_positive")\n    chapter.say('
+    )
+    page.write_text("from sim.errors import require\n" + wrong, encoding="utf-8")
+    with pytest.raises(RuntimeError, match="01_count"):
+        quoting.quote("01_count", {"steps": "count/said/steps"})

@@ -1,5 +1,5 @@
-"""Where latency comes from, in pictures: one request's stations, a stream's messages, queue and
-prefill under load, gaps one by one, and one stream by the arithmetic of several tools.
+"""Where latency comes from, in pictures: queue and prefill under load, gaps one by one, and one
+stream by the arithmetic of several tools.
 
 They read results of `sim`; nothing here decides or measures anything.
 """

@@ -1,6 +1,6 @@
-"""Pictures of launches: CPU and GPU on one time axis, when launches matter, captured sizes.
+"""Pictures of launches: along which batches they matter, and captured sizes.
 
-They read results of `sim` and hand them to `charts` and the player; nothing here decides anything.
+They read results of `sim` and hand them to `charts`; nothing here decides anything.
 """
 
 from collections.abc import Mapping, Sequence

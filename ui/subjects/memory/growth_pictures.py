@@ -16,6 +16,8 @@ from ui.subjects.memory import memory_notes
 from ui.words import notes
 from ui.words.language import tr
 
+UNSEEN = {"block_full", "pool_full"}  # no blocks in this picture
+
 
 def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figure:
     """Each request's KV stacked upon the others', and what requests x longest length would give.
@@ -106,9 +108,6 @@ def growth_timeline(steps: Sequence[Step], growth: Growth, model: Model, alt: st
         ),
         alt=alt,
     )
-
-
-UNSEEN = {"block_full", "pool_full"}  # no blocks in this picture
 
 
 def two_gauges(run: Run, division: Division, large: bool = False) -> go.Figure:

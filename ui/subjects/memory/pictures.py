@@ -1,7 +1,6 @@
-"""Pictures of KV memory: what lies on a GPU, what the formulas give, how KV grows during a run.
+"""Pictures of KV memory: what lies on a GPU, and what the formulas give.
 
-They read results of `sim` and hand them to `charts` or to the timeline painter; nothing here
-decides or measures anything.
+They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
 """
 
 from collections.abc import Mapping, Sequence

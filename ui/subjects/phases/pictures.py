@@ -1,4 +1,4 @@
-"""Pictures of prefill and decode: matrices to scale, the two times of a step, one roofline.
+"""Pictures of prefill and decode: matrices to scale, the two times of a step, one after the other.
 
 They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
 """

@@ -1,4 +1,4 @@
-"""Inside the pipeline: what the model attends to, what may come next, how bytes become characters.
+"""Inside the pipeline: what the model attends to, and what may come next.
 
 They read results of the real tiny model; the reader's text is only ever shown as text.
 """

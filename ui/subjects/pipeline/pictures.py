@@ -1,4 +1,4 @@
-"""One text through the pipeline, in pictures: the way itself, attention, and what may come next.
+"""One text through the pipeline, in pictures: alone, and one of many.
 
 They read what `sim.model.pipeline` and `sim.model.sampling` give; nothing here decides anything.
 The model runs once for a text and its settings, with this machine's clock, and is kept.
@@ -37,7 +37,6 @@ from ui.words.numbers import percent, significant
 
 KEPT = 64  # passages in memory, shared by all readers
 BARS = 5  # tokens that the player shows
-CANDIDATES = 12  # and the chart
 RUNS = 3  # whoever else uses this machine shows less in the fastest
 
 

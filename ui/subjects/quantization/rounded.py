@@ -4,7 +4,6 @@ The same format, granularity and outlier give the same numbers.
 """
 
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -65,10 +64,10 @@ def matrix(grid: str, granularity: str, outlier: int) -> Rounded:
 def error(grid: str, granularity: str, outlier: int) -> float:
     """Of the whole matrix.  What was made large in the weights arrives as much smaller."""
     done = matrix(grid, granularity, outlier)
-    return done.relative_error(_inputs(done, outlier))
+    return done.relative_error(inputs(done, outlier))
 
 
-def _inputs(done: Rounded, outlier: int) -> Array:
+def inputs(done: Rounded, outlier: int) -> Array:
     """How large each input is, against what it was, [inputs]."""
     sizes = np.ones(done.before.shape[1], np.float32)
     sizes[OUTLIER_PLACE] /= outlier
@@ -135,12 +134,6 @@ def _write(weights: Weights, text: str) -> tuple[int, ...]:
     decoder = generation.Decoder.with_room(weights, len(prompt) + NUM_WRITTEN)
     steps = generation.generate(decoder, prompt, NUM_WRITTEN, GREEDY)
     return tuple(step.token for step in steps)
-
-
-def num_kept(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens two texts have in common from their beginning."""
-    pairs = enumerate(zip(one, other, strict=True))
-    return next((at for at, (left, right) in pairs if left != right), len(one))
 
 
 def with_error(one: Fidelity) -> str:

@@ -1,8 +1,5 @@
 """Rounded weights for the eye: one channel step by step, a matrix as a histogram, what the text
-loses.
-
-The weights are those of the tiny model; what was computed of them is kept: the same format,
-granularity and outlier give the same numbers.
+loses.  What is drawn was computed by `rounded`.
 """
 
 from collections.abc import Sequence
@@ -25,10 +22,10 @@ from ui.subjects.quantization.rounded import (
     MATRIX,
     NUM_SHOWN,
     NUM_WRITTEN,
-    _inputs,
     all_judged,
     channel,
     granularity_names,
+    inputs,
     matrix,
     model,
     written,
@@ -88,7 +85,7 @@ def _span(
     scale = _scale(done, granularity, first)
     levels = done.grid.levels * scale
     seen = levels[np.abs(levels) <= top]
-    lost = done.of(channel(), first, end).relative_error(_inputs(done, outlier)[first:end])
+    lost = done.of(channel(), first, end).relative_error(inputs(done, outlier)[first:end])
     return rounding.ScaleSpan(first, end, significant(scale), tuple(seen.tolist()), percent(lost))
 
 

@@ -1,7 +1,4 @@
-"""Speculation for the eye: rounds as a tape, what they are worth as curves, the proof as bars.
-
-What the two models wrote is kept: the same text, seed and settings give the same rounds.
-"""
+"""Speculation for the eye: what rounds are worth as curves, the proof as bars."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -1,4 +1,7 @@
-"""Rounds of speculation on a text, as a tape: proposed, accepted, corrected."""
+"""Rounds of speculation on a text, as a tape: proposed, accepted, corrected.
+
+What the two models wrote is kept: the same text, seed and settings give the same rounds.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -41,11 +44,6 @@ def mean_acceptance(text: str, temperature: float) -> float:
     """How probably a proposal would be accepted, over all places of a text."""
     models = tiny_model.target(), tiny_model.draft()
     return float(acceptance.along(*models, tiny_model.prompt(text), Sampling(temperature)).mean())
-
-
-def written(rounds: Sequence[Round]) -> str:
-    """The text of the rounds."""
-    return tiny_model.encoder().decode(token for one in rounds for token in one.tokens)
 
 
 def draft_cost() -> float:
