@@ -109,7 +109,9 @@ class Rehearsal(quoting.Unseen):
         self.values = at_rest
         return chosen
 
-    def write(self, label: str, start: str = tiny_model.SAMPLE, **more: Any) -> str:
+    def write(
+        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+    ) -> str:
         return cast(str, self.values.pop("text", start))
 
     def press(self, key: str, label: str, words: str, compute: Callable[..., Any]) -> Any:
@@ -146,7 +148,7 @@ class Rehearsal(quoting.Unseen):
     def prove(self, claim: str, text: str | None = None) -> None:
         assert claim in proof.CLAIMS
 
-    def play(self, frames: player.Frames, key: str, **more: Any) -> int:
+    def play(self, frames: player.Frames, key: str, clock: str | None = None, **more: Any) -> int:
         self.played.frames.append(frames)
         return 0
 
