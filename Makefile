@@ -29,7 +29,7 @@ run: .venv/.ready-to-run
 test: .venv/.ready-to-test
 	@sh tools/ensure_chromium.sh $(VENV_PYTHON)
 	@sh tools/test_javascript.sh
-	$(VENV_PYTHON) -m pytest --numprocesses auto --maxprocesses 4
+	$(VENV_PYTHON) -m pytest --numprocesses 4 --dist worksteal
 
 check: .venv/.ready-to-test
 	$(VENV_PYTHON) -m ruff format --check .

@@ -13,7 +13,7 @@ AXE_REPORT = {"resultTypes": ["violations"]}
 QUIET_MS = 250  # longer than the delay after which a slider reports its value
 
 # Connected, not running, nothing still loading, every chart drawn, no change for a while.
-SETTLED = """quiet => new Promise(resolve => {
+SETTLED = """([quiet, patience]) => new Promise((resolve, reject) => {
   const done = () => {
     const app = document.querySelector('[data-testid=stApp]');
     const charts = [...document.querySelectorAll('[data-testid=stPlotlyChart]')];
@@ -23,12 +23,23 @@ SETTLED = """quiet => new Promise(resolve => {
       && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
       && charts.every(chart => chart.querySelector('.main-svg'));
   };
-  let changed = performance.now();
+  const begun = performance.now();
+  let changed = begun;
   const observer = new MutationObserver(() => { changed = performance.now() });
   observer.observe(document,
     {subtree: true, childList: true, attributes: true, characterData: true});
+  const give_up = why => {
+    const {testScriptState, testConnectionState} =
+      document.querySelector('[data-testid=stApp]')?.dataset ?? {};
+    const stale = document.querySelectorAll('[data-stale=true]').length;
+    observer.disconnect();
+    reject(new Error(`${why}: ${testScriptState}, ${testConnectionState}, ${stale} stale`));
+  };
   const look = () => {
-    if (done() && performance.now() - changed >= quiet) { observer.disconnect(); resolve(true) }
+    const app = document.querySelector('[data-testid=stApp]');
+    if (app?.dataset.testConnectionState === 'DISCONNECTED_FOREVER') give_up('cut off for good');
+    else if (performance.now() - begun > patience) give_up('the page never stood still');
+    else if (done() && performance.now() - changed >= quiet) { observer.disconnect(); resolve(true) }
     else setTimeout(look, 25);
   };
   look();
@@ -87,7 +98,7 @@ def settle(page: Page) -> None:
     After an action whose result is known, `expect` that result instead.
     """
     page.wait_for_selector("[data-testid=stApp]", timeout=WAIT_MS)
-    page.evaluate(SETTLED, QUIET_MS)
+    page.evaluate(SETTLED, [QUIET_MS, WAIT_MS])
 
 
 def visit(page: Page, path: str, **query: object) -> None:

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser import helpers
-from tests.browser.helpers import expect_address, expect_step, nudge, slider
+from tests.browser.helpers import QUIET_MS, expect_address, expect_step, nudge, slider
 from tests.browser.verbs import act_link, button
 
 
@@ -44,6 +44,26 @@ def test_a_slow_network_undoes_no_move(new_page):
     expect_address(page, "/batching", part="sandbox", slots=5)
     expect(slider(page, "Slots")).to_have_value("5")
     expect_step(page, 1)
+
+
+def test_what_has_been_shown_can_be_shown_again_while_the_line_is_slow(new_page):
+    """The server refers to what the browser said it has; the browser must still have it."""
+    page = new_page("en")
+    line = SlowLine()
+    page.route_web_socket("**/_stcore/stream", line.connect)
+    helpers.visit(page, "/batching", part="sandbox", slots=1)
+    nudge(page, "Slots")  # the frames of one slot are not used for a run
+    expect_address(page, "/batching", part="sandbox", slots=2)
+    helpers.settle(page)
+    line.hold()
+    for key, told in (("ArrowRight", b"slots=3"), ("Home", b"slots=1")):
+        nudge(page, "Slots", key)
+        line.wait_for(page, lambda told=told: any(told in message for message in line.held))
+    page.wait_for_timeout(QUIET_MS)  # the rest of that run
+    line.release()
+    expect_address(page, "/batching", part="sandbox", slots=1)
+    helpers.settle(page)
+    expect(slider(page, "Slots")).to_have_value("1")
 
 
 class SlowLine:

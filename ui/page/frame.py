@@ -1,6 +1,8 @@
 """What surrounds every page: chapter list, language, style sheet, lecture view."""
 
+import base64
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -22,7 +24,7 @@ def begin(name: str, title: Callable[[], str]) -> None:
     state.open_page(name)
     st.set_page_config(
         page_title=f"{title()} · {tr(NAME_ZH, NAME_EN)}",
-        page_icon=str(ASSETS / "icon.png"),
+        page_icon=_icon(),
         layout="wide",
         initial_sidebar_state="collapsed" if links.is_lecture() else "auto",
     )
@@ -104,6 +106,14 @@ def _language_switch(language: str) -> None:
 def _switch_language() -> None:
     state.moved()
     languages.choose(st.session_state["_language_switch"])
+
+
+@cache
+def _icon() -> str:
+    """The icon as part of the page.  As a file it would be one that the next rerun may take away
+    before the browser has asked for it."""
+    data = (ASSETS / "icon.png").read_bytes()
+    return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
 
 def _text_of(file: Path) -> str:
