@@ -6,16 +6,18 @@
 
 PORT ?= 8501
 HOST ?= localhost
+WORKERS ?= 3  # browser tests wait a lot: one more than two cores
 PYTHON ?= $(shell sh tools/find_python.sh)
 VENV_PYTHON := .venv/bin/python
 # The tiny model's matrices are small: more threads would only wait for each other.
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help run test check format bench clean
+.PHONY: help run test test-long check format bench clean
 
 help:
 	@echo "make run      install what the app needs, start it, print its address"
 	@echo "make test     install what the tests need, run all of them"
+	@echo "make test-long  properties of the simulator on many more examples: before a release"
 	@echo "make check    formatting, lint, types and order of imports, then the tests"
 	@echo "make format   put the code into shape"
 	@echo "make bench    measure what we claim about speed"
@@ -29,7 +31,10 @@ run: .venv/.ready-to-run
 test: .venv/.ready-to-test
 	@sh tools/ensure_chromium.sh $(VENV_PYTHON)
 	@sh tools/test_javascript.sh
-	$(VENV_PYTHON) -m pytest --numprocesses 4 --dist worksteal
+	$(VENV_PYTHON) -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+test-long: .venv/.ready-to-test
+	EXAMPLES=long $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal --timeout 1800 tests/sim
 
 check: .venv/.ready-to-test
 	$(VENV_PYTHON) -m ruff format --check .

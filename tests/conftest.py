@@ -1,16 +1,18 @@
 """What every test may use."""
 
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.testing.v1 import local_script_runner
+from streamlit.testing.v1 import app_test, local_script_runner
 
 # Machines differ in speed: a property is about results, never about the time it took.
-settings.register_profile("course", deadline=None)
-settings.load_profile("course")
+settings.register_profile("quick", deadline=None, max_examples=60)
+settings.register_profile("long", deadline=None, max_examples=1_000)  # make test-long
+settings.load_profile(os.environ.get("EXAMPLES", "quick"))
 
 
 @pytest.fixture(autouse=True)
@@ -26,5 +28,6 @@ def _scripts_are_compiled_once() -> Iterator[None]:
     """As on a server.  By itself AppTest compiles the app and the page anew for every run."""
     compiled = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
+        for runner in (app_test, local_script_runner):
+            patch.setattr(runner, "ScriptCache", lambda: compiled)
         yield

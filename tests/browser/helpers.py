@@ -39,8 +39,11 @@ SETTLED = """([quiet, patience]) => new Promise((resolve, reject) => {
     const app = document.querySelector('[data-testid=stApp]');
     if (app?.dataset.testConnectionState === 'DISCONNECTED_FOREVER') give_up('cut off for good');
     else if (performance.now() - begun > patience) give_up('the page never stood still');
-    else if (done() && performance.now() - changed >= quiet) { observer.disconnect(); resolve(true) }
-    else setTimeout(look, 25);
+    else if (!done() || performance.now() - changed < quiet) setTimeout(look, 25);
+    else {
+      observer.disconnect();
+      resolve(true);
+    }
   };
   look();
 })"""

@@ -5,6 +5,7 @@ what the page itself computes, over the whole range of a control where the sente
 """
 
 import json
+from functools import cache
 from itertools import pairwise, takewhile
 
 import pytest
@@ -257,6 +258,7 @@ def test_the_count_of_s_is_two_when_b_has_come_and_d_evicts_from_the_head():
 # -- how large -----------------------------------------------------------------------------------
 
 
+@cache
 def rates(talks):
     """Hit rate by room, and the limit, as the cards show them."""
     shown = {room: CACHE.play("capacity", room=room, talks=talks).cards for room in PAGE["ROOMS"]}
@@ -266,25 +268,23 @@ def rates(talks):
     return as_share, float(limit.pop().rstrip("%"))
 
 
-ALL_RATES = {talks: rates(talks) for talks in PAGE["TALKS"]}
-
-
 @pytest.mark.parametrize("talks", PAGE["TALKS"])
 def test_the_hit_rate_rises_with_the_room_up_to_its_limit(talks):
-    by_room, limit = ALL_RATES[talks]
+    by_room, limit = rates(talks)
     assert list(by_room.values()) == sorted(by_room.values())
     assert by_room[PAGE["ROOMS"][-1]] == limit < 100
 
 
 def test_twice_as_many_chats_need_about_twice_the_room():
     enough = []
-    for by_room, limit in ALL_RATES.values():
+    for by_room, limit in map(rates, PAGE["TALKS"]):
         enough.append(min(room for room, rate in by_room.items() if rate > 0.97 * limit))
     assert enough == [16_384 * 2**power for power in range(5)]
 
 
 def test_on_the_left_it_is_the_system_prompt_that_is_found():
-    for talks, (by_room, _) in ALL_RATES.items():
+    for talks in PAGE["TALKS"]:
+        by_room, _ = rates(talks)
         chats = Chats(600, talks, 10, PAGE["SYSTEM_TOKENS"], 64, 192).requests()
         share = 100 * PAGE["SYSTEM_TOKENS"] * len(chats) / sum(r.prompt_tokens for r in chats)
         longest = max(request.prompt_tokens for request in chats)
@@ -297,13 +297,13 @@ def test_on_the_left_it_is_the_system_prompt_that_is_found():
 def test_the_links_show_half_the_room_a_crowd_and_enough():
     presets = PAGE["FULL_AND_EMPTY"]
     half, crowd, enough = (presets[f"capacity_{name}"] for name in ("half", "crowd", "enough"))
-    by_room, limit = ALL_RATES[half["talks"]]
+    by_room, limit = rates(half["talks"])
     assert by_room[half["room"]] < 0.85 * limit
     assert by_room[2 * half["room"]] > 0.97 * limit
-    by_room, limit = ALL_RATES[crowd["talks"]]
+    by_room, limit = rates(crowd["talks"])
     assert by_room[crowd["room"]] < 36
     assert limit > 70
-    by_room, limit = ALL_RATES[32]
+    by_room, limit = rates(32)
     assert by_room[enough["room"]] == limit
 
 
@@ -351,7 +351,7 @@ def test_show_me_leads_to_a_tail_that_stands_before_its_beginning_in_the_queue()
 
 
 def test_show_me_leads_to_a_cache_that_sixteen_chats_had_enough_of():
-    assert shown("twice_the_chats").cards[1].value == percent(ALL_RATES[32][0][32_768] / 100)
-    assert ALL_RATES[16][0][32_768] > 0.97 * ALL_RATES[16][1]  # just enough: half of it is not
-    assert ALL_RATES[16][0][16_384] < 0.85 * ALL_RATES[16][1]
-    assert ALL_RATES[32][0][32_768] < 0.85 * ALL_RATES[32][1]
+    assert shown("twice_the_chats").cards[1].value == percent(rates(32)[0][32_768] / 100)
+    assert rates(16)[0][32_768] > 0.97 * rates(16)[1]  # just enough: half of it is not
+    assert rates(16)[0][16_384] < 0.85 * rates(16)[1]
+    assert rates(32)[0][32_768] < 0.85 * rates(32)[1]

@@ -1,6 +1,7 @@
 """Chapter 8 says nothing of the radix tree, tenants and replicas that its own runs do not show."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -193,12 +194,13 @@ def fleet(number, rule, popular=0.0):
     return setup, setup.said["replicas_result"]
 
 
+@cache
 def all_fleets(popular):
     """rule -> the fleets of the page, by number of replicas."""
     memory, clock = PAGE["Paged"].beside(PAGE["MODEL"], PAGE["GPU"]), PAGE["CLOCK"]
     policy = PAGE["scheduler"].Chunked(256)
     setups = {
-        number: PAGE["Setup"](runs.fleet_traffic(number, popular), policy, memory, clock)
+        number: PAGE["Setup"](runs.fleet_traffic(number, float(popular)), policy, memory, clock)
         for number in PAGE["REPLICAS"]
     }
     return {
@@ -207,11 +209,8 @@ def all_fleets(popular):
     }
 
 
-ALL = {popular: all_fleets(float(popular)) for popular in PAGE["POPULAR"]}
-
-
 def test_round_robin_divides_the_hits_and_affinity_keeps_them():
-    fleets = ALL["0"]
+    fleets = all_fleets("0")
     turns = [one.hit_rate for one in fleets["round_robin"]]
     sticky = [one.hit_rate for one in fleets["affinity"]]
     assert turns == sorted(turns, reverse=True)
@@ -221,11 +220,11 @@ def test_round_robin_divides_the_hits_and_affinity_keeps_them():
 
 
 def test_even_traffic_is_spread_nearly_evenly_by_affinity():
-    assert all(one.imbalance < 1.25 for one in ALL["0"]["affinity"])
+    assert all(one.imbalance < 1.25 for one in all_fleets("0")["affinity"])
 
 
 def test_a_popular_prefix_makes_one_replica_hot_and_balance_cools_it():
-    fleets = {rule: of_rule[-1] for rule, of_rule in ALL["0.6"].items()}
+    fleets = {rule: of_rule[-1] for rule, of_rule in all_fleets("0.6").items()}
     hot, spread = fleets["affinity"], fleets["balanced"]
     assert hot.shares[0] > 0.5  # most of the work
     assert hot.ttft.percentile(99) > 10 * spread.ttft.percentile(99)
@@ -236,7 +235,7 @@ def test_a_popular_prefix_makes_one_replica_hot_and_balance_cools_it():
 
 def test_the_page_says_what_its_fleets_do():
     played, said = fleet(8, "round_robin")
-    turns = ALL["0"]["round_robin"][-1]
+    turns = all_fleets("0")["round_robin"][-1]
     assert values(played)[:2] == [percent(turns.hit_rate), seconds(turns.ttft.mean)]
     assert said["turns"] == percent(turns.hit_rate)
     assert "replicas_even" in played.said
@@ -248,7 +247,7 @@ def test_the_page_says_what_its_fleets_do():
 def test_affinity_is_said_to_be_worse_only_where_its_slowest_wait_longer(number, popular):
     said = CACHE.play("replicas", replicas=number, popular=popular).said
     of_rule = {
-        name: fleets[PAGE["REPLICAS"].index(number)] for name, fleets in ALL[popular].items()
+        name: fleets[PAGE["REPLICAS"].index(number)] for name, fleets in all_fleets(popular).items()
     }
     sticky, spread = of_rule["affinity"], of_rule["balanced"]
     if number == 1:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.cost import Roofline
@@ -52,7 +52,6 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-@settings(max_examples=200)
 @given(data=st.data(), users=USERS, reject=st.booleans())
 def test_the_fast_path_gives_the_same_run_to_the_last_bit(policy, data, users, reject):
     setup = replace(data.draw(setups(policy)), users=users, reject_impossible=reject)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim import specs
@@ -35,7 +35,6 @@ def setup_of(*requests, policy=Chunked(), memory=PLENTY, clock=SECOND, **specula
     return Setup(requests, policy, memory, clock, speculation=Speculation(**speculation))
 
 
-@settings(max_examples=200)
 @given(st.data(), SPECULATIONS)
 def test_whatever_happens_everybody_gets_their_tokens_and_all_memory_comes_back(data, speculation):
     setup = replace(data.draw(setups(POLICIES)), speculation=speculation)
@@ -57,7 +56,6 @@ def test_whatever_happens_everybody_gets_their_tokens_and_all_memory_comes_back(
             assert (np.diff(record.token_seconds) >= 0).all()
 
 
-@settings(max_examples=100)
 @given(st.data())
 def test_a_draft_that_is_never_right_and_costs_nothing_changes_no_time(data):
     """Where checking is free and there is memory and budget for the proposals."""

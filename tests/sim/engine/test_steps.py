@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from sim.engine import Setup, Step, simulate, steps
 from sim.errors import SimError
@@ -27,9 +27,6 @@ from sim.request import Request
 from sim.scheduler import Chunked, Continuous, Static
 from tests.sim.helpers import PLENTY, SECOND, Opened, events_of, request, run, scheduled
 from tests.sim.strategies import LONGEST, chunked, setups
-
-MANY = settings(max_examples=120)
-
 
 # -- the clock -------------------------------------------------------------------------------
 
@@ -160,7 +157,6 @@ def most_tokens(setup: Setup, request: Request) -> int:
     return min(request.output_tokens, room)
 
 
-@MANY
 @given(setups())
 def test_everybody_is_rejected_or_gets_exactly_the_tokens_asked_for(setup):
     result = simulate(setup)
@@ -193,7 +189,6 @@ def hold_blocks_together(step: Step, memory: PagedMemory) -> None:
         assert len(set(table)) == len(table)
 
 
-@MANY
 @given(setups())
 def test_no_block_is_lost_and_every_owner_is_counted(setup):
     for step, memory in watched(setup):
@@ -204,7 +199,6 @@ def test_no_block_is_lost_and_every_owner_is_counted(setup):
     assert set(memory.ref_counts) == {0}
 
 
-@MANY
 @given(setups())
 def test_every_request_owns_room_for_the_tokens_it_has_computed(setup):
     for step, memory in watched(setup):
@@ -227,7 +221,6 @@ def test_two_requests_share_a_block_only_where_their_texts_are_equal(setup):
             assert len({texts[who].block_content(index, size) for index, who in shared}) == 1
 
 
-@MANY
 @given(setups())
 def test_no_step_is_wider_or_longer_than_allowed(setup):
     budget = getattr(setup.policy, "max_num_batched_tokens", None)
@@ -239,7 +232,6 @@ def test_no_step_is_wider_or_longer_than_allowed(setup):
             assert step.num_tokens <= budget
 
 
-@MANY
 @given(setups())
 def test_nobody_runs_and_waits_at_once_and_nobody_is_forgotten(setup):
     inside: set[int] = set()
@@ -252,7 +244,6 @@ def test_nobody_runs_and_waits_at_once_and_nobody_is_forgotten(setup):
     assert not inside
 
 
-@MANY
 @given(setups())
 def test_steps_follow_each_other_in_time(setup):
     all_steps = list(steps(setup))
@@ -285,7 +276,6 @@ def was_resumed(events: tuple[Event, ...], who: int) -> bool:
     )
 
 
-@MANY
 @given(setups())
 def test_steps_and_simulate_tell_the_same_story(setup):
     all_steps, result = list(steps(setup)), simulate(setup)
@@ -317,7 +307,6 @@ def test_steps_and_simulate_tell_the_same_story(setup):
             assert computed + hits - lost == record.request.prompt_tokens + len(stamped) - 1
 
 
-@MANY
 @given(setups(chunked()))
 def test_with_chunks_nobody_is_overtaken_on_the_way_in(setup):
     assume(setup.policy.chunked_prefill)
@@ -325,7 +314,6 @@ def test_with_chunks_nobody_is_overtaken_on_the_way_in(setup):
     assert admitted == sorted(admitted)  # ids are in order of arrival
 
 
-@MANY
 @given(setups(chunked()))
 def test_nobody_is_admitted_in_a_step_that_preempts_and_the_victims_are_the_last(setup):
     before: tuple[int, ...] = ()
@@ -338,7 +326,6 @@ def test_nobody_is_admitted_in_a_step_that_preempts_and_the_victims_are_the_last
         before = tuple(who for who in step.running if who not in step.finished)
 
 
-@MANY
 @given(setups(chunked()))
 def test_everybody_who_runs_takes_part_in_every_chunked_step(setup):
     """Nobody asks for more than when those behind were admitted: the budget reaches the last."""

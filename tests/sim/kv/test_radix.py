@@ -278,5 +278,5 @@ class AnyUse(RuleBasedStateMachine):
         assert {node.id: node.lock_count for node in nodes} == {n.id: held[n.id] for n in nodes}
 
 
-AnyUse.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+AnyUse.TestCase.settings = settings(stateful_step_count=25)
 TestAnyUse = AnyUse.TestCase
