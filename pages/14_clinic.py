@@ -6,8 +6,8 @@ tempting wrong one beside it, is run on the same traffic and drawn over what was
 they bring the metrics of a server of their own.
 """
 
-from sim import clinic as sick
-from sim.clinic import Case, Change, Deployment, Panel
+from sim.studies import clinic as sick
+from sim.studies.clinic import Case, Change, Deployment, Panel
 from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict

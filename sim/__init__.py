@@ -17,8 +17,7 @@ Rooms beside it:
 
     model      a real tiny model, small enough for numpy
     views      what pictures read from a run
-    studies    experiments made of runs
-    clinic     sick servers: what their panel shows, what cures them
+    studies    experiments made of runs, and the clinic of sick servers
     replay     ours against records of the real engines
 """
 

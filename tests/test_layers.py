@@ -22,7 +22,7 @@ ALLOWED = {
     "pages": {"sim", "ui", "typing"},
 }
 ROOMS = ("sim", "ui")
-A_DOZEN = {"sim": 15, "ui": 13}  # entries of a folder; 12 where nothing is said
+A_DOZEN = {"sim": 14, "ui": 13}  # entries of a folder; 12 where nothing is said
 LONG = 300  # lines; a longer file says why
 SAME_FOR_ALL = {"pictures"}  # modules that mean the same in every folder
 

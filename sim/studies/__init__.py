@@ -8,5 +8,6 @@ tenants      what one user can find out about another, and the salt against it
 tree_server  a queue before a radix tree: who looks up, locks, computes, evicts
 caches       the same requests through hashed blocks and through the tree
 acceptance   what speculation is worth, by formula, by lot and under load
+clinic/      simulated sick servers: what their panel shows, what cures them
 drills       sums with numbers drawn by a seed, and what each mistake would give
 """

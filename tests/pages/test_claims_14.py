@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.clinic import CASES, THRESHOLDS, answers, number_of
+from sim.studies.clinic import CASES, THRESHOLDS, answers, number_of
 from tests.pages.rehearsal import open_page
 from ui.practice import predict
 from ui.results import runs

@@ -8,8 +8,8 @@ from unittest import mock
 import pytest
 
 from sim import scheduler, specs
-from sim.clinic import CASES
 from sim.kv import sizes
+from sim.studies.clinic import CASES
 from tests.chapters import LANGUAGES
 from tests.pages.rehearsal import open_page
 from tests.ui.visits import opened

@@ -5,10 +5,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from sim import clinic, engine, metrics
+from sim import engine, metrics
 from sim.kv import lru
 from sim.request import Request
-from sim.studies import caches, replicas, tenants, tree_server
+from sim.studies import caches, clinic, replicas, tenants, tree_server
 from sim.studies.sweep import Point
 from sim.views import slots, stalls
 from sim.workload import Chats, Workload

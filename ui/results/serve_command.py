@@ -12,11 +12,11 @@ the refusal: `vllm/v1/core/kv_cache_utils.py`).
 import json
 from dataclasses import dataclass
 
-from sim.clinic.deployment import ALL_SIZES, EAGER, Machine
 from sim.cost import Clock, Eager, Roofline
 from sim.engine import Setup, Speculation
 from sim.kv import Paged
 from sim.specs import BF16_BYTES
+from sim.studies.clinic.deployment import ALL_SIZES, EAGER, Machine
 from ui.words.language import tr
 
 BLOCK_SIZE = 16  # vLLM's own

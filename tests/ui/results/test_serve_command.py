@@ -5,10 +5,10 @@ import json
 import pytest
 
 from sim import scheduler, specs, workload
-from sim.clinic import CASES, Change, changed
 from sim.cost import Eager, Roofline, SimpleClock
 from sim.engine import Setup, Speculation
 from sim.kv import Paged
+from sim.studies.clinic import CASES, Change, changed
 from ui.results import serve_command
 
 ONE = workload.of_lengths([5], prompt_tokens=7)

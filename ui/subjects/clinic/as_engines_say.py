@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.clinic import Deployment, Panel
 from sim.metrics import Distribution
+from sim.studies.clinic import Deployment, Panel
 from ui.results import engine_log, runs
 from ui.subjects.clinic.questions import share
 from ui.words.language import tr

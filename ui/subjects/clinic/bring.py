@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import plotly.graph_objects as go
 
-from sim import clinic
-from sim.clinic import Slo, Thresholds
+from sim.studies import clinic
+from sim.studies.clinic import Slo, Thresholds
 from ui.subjects.clinic.metrics_text import BANDWIDTH, COMPUTE, ITL, KV, TTFT, Brought
 from ui.subjects.clinic.pictures import Reading, at_limits, with_limit
 from ui.words.language import tr

@@ -11,8 +11,8 @@ from prometheus_client.core import (
     Metric,
 )
 
-from sim.clinic import Panel
 from sim.metrics import Distribution
+from sim.studies.clinic import Panel
 
 BUCKETS = (
     0.001,

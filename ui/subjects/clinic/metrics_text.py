@@ -22,7 +22,7 @@ import streamlit as st
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from sim.clinic import Readings
+from sim.studies.clinic import Readings
 from ui.course import state
 from ui.words import notes
 from ui.words.language import tr

@@ -1,6 +1,6 @@
 """The clinic's pictures: a panel over time, readings at their limits, what every change does.
 
-They read results of `sim.clinic`.
+They read results of `sim.studies.clinic`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from sim.clinic import OverTime, Panel, Slo
+from sim.studies.clinic import OverTime, Panel, Slo
 from ui import charts
 from ui.charts import Series
 from ui.charts.series import y_span

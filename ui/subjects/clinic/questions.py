@@ -7,8 +7,8 @@ What is said about one case stands in `cases.*.md`, what the reader may turn in
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from sim import clinic
-from sim.clinic import Case, Panel, Slo
+from sim.studies import clinic
+from sim.studies.clinic import Case, Panel, Slo
 from ui.course import prose
 from ui.words import language
 from ui.words.language import tr

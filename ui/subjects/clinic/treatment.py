@@ -1,16 +1,17 @@
 """What the reader of a sick server may turn: changes out of a list, or any of its knobs.
 
-Both give `Change`s of `sim.clinic`.  In a list stand the cures of a case and what only seems to be
-one; the knobs are all there are, and one that stands where the server has it is not turned.
+Both give `Change`s of `sim.studies.clinic`.  In a list stand the cures of a case and what only
+seems to be one; the knobs are all there are, and one that stands where the server has it is not
+turned.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sim.clinic import Case, Change, Deployment
-from sim.clinic.deployment import ALL_SIZES, EAGER
 from sim.studies import replicas
+from sim.studies.clinic import Case, Change, Deployment
+from sim.studies.clinic.deployment import ALL_SIZES, EAGER
 from ui.controls.chooser import Chooser
 from ui.words.language import tr
 from ui.words.numbers import count

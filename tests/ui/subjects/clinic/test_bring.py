@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sim import clinic
-from sim.clinic import CASES, THRESHOLDS, Slo
+from sim.studies import clinic
+from sim.studies.clinic import CASES, THRESHOLDS, Slo
 from ui.results import runs
 from ui.subjects.clinic import bring, metrics_example, metrics_text
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sim.clinic import CASES, Change
+from sim.studies.clinic import CASES, Change
 from tests.pages.test_texts import HAN, NOT_TEXT
 from ui.course import prose
 from ui.results import runs

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sim.clinic import CASES, Change, Deployment, changed
+from sim.studies.clinic import CASES, Change, Deployment, changed
 from tests.pages.rehearsal import Rehearsal
 from ui.course import prose
 from ui.subjects.clinic import treatment

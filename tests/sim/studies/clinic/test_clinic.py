@@ -5,11 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import clinic, engine, specs, workload
-from sim.clinic import CASES, THRESHOLDS, Deployment, Panel, Readings, Slo, Thresholds, cases
-from sim.clinic.deployment import EAGER, Machine
+from sim import engine, specs, workload
 from sim.cost import Eager, Roofline
 from sim.cost.phases import decode
+from sim.studies import clinic
+from sim.studies.clinic import (
+    CASES,
+    THRESHOLDS,
+    Deployment,
+    Panel,
+    Readings,
+    Slo,
+    Thresholds,
+    cases,
+)
+from sim.studies.clinic.deployment import EAGER, Machine
 from ui.results import runs
 
 # Where each case's readings come closest to another story, of 64 seeds.

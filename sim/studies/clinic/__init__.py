@@ -7,9 +7,18 @@ cases       twelve of them, with what cures them and what only seems to
 The metrics of a reader's own server are read in `ui.subjects.clinic`.
 """
 
-from sim.clinic.cases import CASES, THRESHOLDS, Case, drawn, number_of
-from sim.clinic.deployment import Change, Deployment, changed
-from sim.clinic.panel import OverTime, Panel, Readings, Slo, Thresholds, answers, around_full, read
+from sim.studies.clinic.cases import CASES, THRESHOLDS, Case, drawn, number_of
+from sim.studies.clinic.deployment import Change, Deployment, changed
+from sim.studies.clinic.panel import (
+    OverTime,
+    Panel,
+    Readings,
+    Slo,
+    Thresholds,
+    answers,
+    around_full,
+    read,
+)
 
 __all__ = [
     "CASES",

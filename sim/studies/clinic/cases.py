@@ -1,7 +1,7 @@
 """Twelve sick servers: what the panel shows, what cures them, and what only seems to.
 
 A case is a server before traffic that a seed draws; nothing about it is drawn by hand, so every
-reading is one of a run.  `symptoms` are the answers to the three questions of `sim.clinic.panel`;
+reading is one of a run.  `symptoms` are the answers to the three questions of `panel`;
 each of `cures` alone makes the server keep its promise, none of `lures` does; `twin` is the case
 with the same complaint and another cause.
 
@@ -17,9 +17,9 @@ from itertools import count
 
 import numpy as np
 
-from sim.clinic.deployment import EAGER, Change, Deployment
-from sim.clinic.panel import Slo, Thresholds
 from sim.request import Request, Segment
+from sim.studies.clinic.deployment import EAGER, Change, Deployment
+from sim.studies.clinic.panel import Slo, Thresholds
 from sim.workload import (
     LognormalLength,
     OneInMany,

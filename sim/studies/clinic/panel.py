@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from sim import metrics
-from sim.clinic.deployment import Machine
 from sim.engine import Run
 from sim.metrics import Distribution
 from sim.scheduler import Load
+from sim.studies.clinic.deployment import Machine
 
 NUM_WINDOWS = 60  # of a time series
 SHORTLY = 4  # windows
