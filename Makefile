@@ -6,7 +6,8 @@
 
 PORT ?= 8501
 HOST ?= localhost
-WORKERS ?= 3  # browser tests wait a lot: one more than two cores
+# Browser tests wait a lot, so one more than the two cores that the suite is made for.
+WORKERS ?= 3
 PYTHON ?= $(shell sh tools/find_python.sh)
 VENV_PYTHON := .venv/bin/python
 # The tiny model's matrices are small: more threads would only wait for each other.
