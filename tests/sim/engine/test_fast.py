@@ -17,7 +17,7 @@ from sim.specs import GPUS, MODELS
 from sim.workload import GammaArrivals, LognormalLength, SharedPrefix, Workload
 from sim.workload.prompts import Prompt, as_requests
 from tests.sim.helpers import PLENTY, SECOND, request
-from tests.sim.strategies import chunked, setups
+from tests.sim.strategies import chunked, estimating, reserving, setups
 
 USERS = st.one_of(
     st.none(), st.builds(Users, st.integers(1, 4), st.sampled_from([0.0, 0.0, 0.05, 3.0]))
@@ -48,6 +48,8 @@ POLICIES = {
         max_model_len=st.sampled_from([None, 40]),
     ),
     "chunked, all settings": chunked(),
+    "reserving": reserving(),  # these two take no groups
+    "estimating": estimating(),
 }
 
 
