@@ -43,7 +43,8 @@ def drag(app: AppTest, control: str, place: float, number: int = 1) -> AppTest:
         for part in app.get("bidi_component")
         if part.proto.component_name == "live_slider"
     ]
-    widget = f"{app.session_state['_page']}:{control}"
+    followed = app.session_state["_live"].sliders
+    (widget,) = [widget for widget, (key, _) in followed.items() if key == control]
     hand = {"number": number, "widget": widget, "place": place, "held": True}
     states = app._tree.get_widget_states()
     states.widgets.add(id=component.id, json_value=json.dumps({"hand": hand}))

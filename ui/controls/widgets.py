@@ -63,7 +63,7 @@ def pick(
     live: bool = False,
 ) -> float:
     """A number out of a few on a scale, for ranges that a straight slider would serve badly."""
-    widget = state.bind(key, start, nearest(values))
+    widget = state.bind(key, start, nearest(values), worded=True)
     value = st.select_slider(
         label,
         values,
@@ -111,7 +111,7 @@ def choose(
     key: str, label: str, options: Mapping[str, str], start: str, help: str | None = None
 ) -> str:
     """One of a few; `options` maps the code in the URL to the words on the page."""
-    widget = state.bind(key, start, known(options))
+    widget = state.bind(key, start, known(options), worded=True)
     if st.session_state[widget] not in options:  # the options changed under it
         st.session_state[widget] = start
     codes, words = list(options), options.__getitem__

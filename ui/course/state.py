@@ -40,6 +40,7 @@ class _Page:
         self.private: dict[str, Any] = {}  # kept for the session, never in the URL
         self.seen: dict[str, str] | None = None  # the URL as last read or written
         self.renewals: dict[str, int] = {}  # control -> how often its widget was made anew
+        self.worded: set[str] = set()  # controls whose options are words (`language.worded`)
         self.restates = False  # see `restate`
         self.is_unsettled = True  # code moved widgets, and no run since has come to its end
 
@@ -59,6 +60,13 @@ def open_page(name: str) -> None:
             language.choose(url.get("lang"))
         session["_lang_seen"] = url.get("lang")
     _take_moves(page)
+
+
+def switch_language(code: str) -> None:
+    """In a callback: the reader has pressed the other language, maybe right after a control."""
+    moved()
+    _take_moves(_page())
+    language.choose(code)
 
 
 def _take_moves(page: _Page) -> None:
@@ -91,12 +99,16 @@ def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
     page.written = dict(list(page.written.items())[-MAX_PARAMETERS:])
 
 
-def bind(key: str, default: Any, parse: Parse) -> str:
+def bind(key: str, default: Any, parse: Parse, worded: bool = False) -> str:
     """Make sure the widget of this control stands where it should; returns the widget's key.
 
     `parse` turns the text of the URL into a value, or raises ValueError for what means nothing.
+    `worded`: its options are words of the reader's language.
     """
-    page, widget = _page(), _widget(key)
+    page = _page()
+    if worded:
+        page.worded.add(key)
+    widget = _widget(key)
     if widget not in st.session_state:
         kept = page.values.get(key, parsed(page.written.get(key), parse, default))
         st.session_state[widget] = kept
@@ -237,8 +249,10 @@ def _page(name: str | None = None) -> _Page:
 
 
 def _widget(key: str) -> str:
-    renewals = _page().renewals.get(key, 0)
-    return f"{st.session_state.get('_page', '')}{f'.{renewals}' if renewals else ''}:{key}"
+    page = _page()
+    renewals = page.renewals.get(key, 0)
+    name = f"{st.session_state.get('_page', '')}{f'.{renewals}' if renewals else ''}:{key}"
+    return language.worded(name) if key in page.worded else name
 
 
 def _renew(key: str) -> None:

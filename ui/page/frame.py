@@ -104,8 +104,7 @@ def _language_switch(language: str) -> None:
 
 
 def _switch_language() -> None:
-    state.moved()
-    languages.choose(st.session_state["_language_switch"])
+    state.switch_language(st.session_state["_language_switch"])
 
 
 @cache

@@ -19,7 +19,7 @@ import streamlit as st
 
 from ui import charts
 from ui.course import state
-from ui.words.language import tr
+from ui.words.language import tr, worded
 from ui.words.numbers import significant
 
 State = Literal["open", "answered", "skipped", "not_asked"]
@@ -326,14 +326,14 @@ def _keep(key: str, **changes: object) -> None:
 
 def _widget(key: str, part: str) -> str:
     """The widget's key; the draft is put back where a widget was dropped."""
-    name = f"predict-{key}-{part}"
+    name = worded(f"predict-{key}-{part}")
     if name not in st.session_state:
         st.session_state[name] = _kept(key)["drafts"].get(part)
     return name
 
 
 def _draft(key: str, part: str) -> None:
-    drafts = {**_kept(key)["drafts"], part: st.session_state[f"predict-{key}-{part}"]}
+    drafts = {**_kept(key)["drafts"], part: st.session_state[_widget(key, part)]}
     _keep(key, drafts=drafts)
 
 
@@ -344,7 +344,7 @@ def _set_asked(key: str) -> None:
 def _finish(key: str, kind: Kind) -> None:
     """Take what stands in the widgets now: the last answer may have come with this very click."""
     parts = list(kind.metrics) if isinstance(kind, Trends) else [VALUE]
-    given = {part: st.session_state.get(f"predict-{key}-{part}") for part in parts}
+    given = {part: st.session_state.get(_widget(key, part)) for part in parts}
     answers = {part: answer for part, answer in given.items() if answer is not None}
     if len(answers) == len(parts):
         _keep(key, state="answered", answers=answers)

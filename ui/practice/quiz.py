@@ -18,7 +18,7 @@ from ui.practice import answers, progress, quiz_curves
 from ui.practice.answers import Sheet
 from ui.practice.bank import LARGEST_NUMBER, Item, load, plain
 from ui.practice.judge import Verdict, judge
-from ui.words.language import current, tr
+from ui.words.language import current, tr, worded
 
 
 @st.fragment
@@ -267,7 +267,7 @@ def _widget_name(sheet: Sheet, item: Item) -> str:
 
 
 def _widget(sheet: Sheet, item: Item, value: object) -> str:
-    key = _widget_name(sheet, item)
+    key = worded(_widget_name(sheet, item))
     st.session_state[key] = value
     return key
 

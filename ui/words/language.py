@@ -22,6 +22,16 @@ def choose(code: str | None) -> None:
         st.session_state[KEY] = code
 
 
+def worded(key: str) -> str:
+    """The key of a widget whose options are words, one for each language.
+
+    The browser tells which option is taken by its words.  Said in one language and heard in the
+    other, as when something moves right after the language changed, they would mean nothing, and
+    Streamlit would take the first option.
+    """
+    return f"{key}.{current()}"
+
+
 def tr(zh: str, en: str) -> str:
     """The words in the reader's language."""
     return zh if current() == "zh" else en

@@ -36,7 +36,8 @@ def say(app, number, widget, place, held=True, **moved):
     """What the browser sends: where the hand is, along with where all sliders stand."""
     states = app._tree.get_widget_states()
     (component,) = [part.proto for part in app.get("bidi_component")]
-    names = [name for name in answer(app)["sliders"] if name.endswith(f":{widget}")]
+    followed = app.session_state["_live"].sliders
+    names = [name for name, (key, _) in followed.items() if key == widget]
     hand = {"number": number, "widget": (names or [widget])[0], "place": place, "held": held}
     states.widgets.add(id=component.id, json_value=json.dumps({"hand": hand}))
     for slider in app.slider:
@@ -68,7 +69,7 @@ START = {"whole": 4, "part": 2.0, "size": 16, "other": 4}
 def test_without_a_hand_nothing_moves_and_the_sliders_to_follow_are_named():
     app = opened()
     assert values(app) == START
-    sliders = ["page:whole", "page:part", "page:size"]
+    sliders = ["page:whole", "page:part", "page:size.zh"]
     assert answer(app) == {"answered": 0, "moving": False, "sliders": sliders}
 
 

@@ -16,11 +16,12 @@ def page():
 
     state.open_page("page")
     language.choose(st.session_state.get("speak"))
+    st.button("English", on_click=state.switch_language, args=("en",))
     few = st.session_state.get("few", False)
     values = [
         widgets.slide("whole", tr("整数", "Whole"), 1, 16, 4),
         widgets.slide("part", tr("小数", "Part"), 0.5, 8.0, 2.0, step=0.5),
-        widgets.pick("size", tr("大小", "Size"), (1, 4, 16, 64), 16),
+        widgets.pick("size", tr("大小", "Size"), (1, 4, 16, 64), 16, unit=tr("个", "tokens")),
         widgets.number("seed", tr("种子", "Seed"), 0, 9999, 0),
         widgets.toggle("on", tr("打开", "On"), True),
         widgets.choose(
@@ -112,6 +113,24 @@ def test_a_change_of_language_keeps_every_value_and_the_address():
     assert values(app) == MOVED_VALUES
     assert app.slider[0].label == "Whole"
     assert address(app) == {**before, "lang": "en"}
+
+
+def test_what_the_browser_still_says_in_the_old_words_moves_nothing():
+    app = opened(**MOVED)
+    in_old_words = app._tree.get_widget_states()
+    app.button[0].click().run()
+    app._run(in_old_words)
+    assert app.slider[0].label == "Whole"
+    assert values(app) == MOVED_VALUES
+
+
+def test_a_choice_made_with_the_same_breath_as_the_other_language_is_kept():
+    app = opened()
+    app.select_slider[0].set_value(64)
+    app.selectbox[0].set_value("c")
+    app.button[0].click().run()
+    assert app.slider[0].label == "Whole"
+    assert (values(app)[2], values(app)[6]) == (64, "c")
 
 
 def test_a_choice_falls_back_when_its_option_goes_away():

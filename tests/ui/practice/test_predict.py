@@ -55,13 +55,13 @@ def test_it_is_open_at_first_and_shows_no_result():
 def test_an_answer_needs_to_be_complete():
     app = opened()
     assert app.button(key="predict-share-done").disabled
-    app.number_input(key="predict-share-value").set_value(60.0).run()
+    app.number_input(key="predict-share-value.zh").set_value(60.0).run()
     assert not app.button(key="predict-share-done").disabled
 
 
 def test_an_answered_number_stands_beside_the_computed_one_with_the_reason():
     app = opened()
-    app.number_input(key="predict-share-value").set_value(60.0).run()
+    app.number_input(key="predict-share-value.zh").set_value(60.0).run()
     press(app, "share-done")
     assert not app.exception
     assert texts(app)[0] == "share: answered 60.0 False"
@@ -72,7 +72,7 @@ def test_an_answered_number_stands_beside_the_computed_one_with_the_reason():
 def test_trends_are_compared_metric_by_metric():
     app = opened()
     for metric, code in (("ttft", "up"), ("itl", "up")):
-        app.radio(key=f"predict-batch-{metric}").set_value(code).run()
+        app.radio(key=f"predict-batch-{metric}.zh").set_value(code).run()
     press(app, "batch-done")
     assert texts(app)[1] == "batch: answered {'ttft': 'up', 'itl': 'up'}"
     assert "| TTFT | ↑ 上升 | ↓ 下降 |" in everything(app)
@@ -91,11 +91,11 @@ def test_it_can_be_taken_up_again():
 
 def test_a_draft_survives_a_change_of_language():
     app = opened()
-    app.radio(key="predict-batch-ttft").set_value("down").run()
+    app.radio(key="predict-batch-ttft.zh").set_value("down").run()
     app.query_params = {"lang": "en"}
     app.run()
-    assert app.radio(key="predict-batch-ttft").value == "down"
-    assert app.radio(key="predict-batch-ttft").options[0] == "↑ up"
+    assert app.radio(key="predict-batch-ttft.en").value == "down"
+    assert app.radio(key="predict-batch-ttft.en").options[0] == "↑ up"
 
 
 def test_a_link_that_carries_state_does_not_ask():
@@ -116,14 +116,14 @@ def test_in_the_lecture_the_result_is_away_until_it_is_revealed():
 
 def test_the_lecture_hall_may_answer_before_the_result_is_revealed():
     app = press(opened(lecture=True), "share-ask")
-    app.number_input(key="predict-share-value").set_value(80.0).run()
+    app.number_input(key="predict-share-value.zh").set_value(80.0).run()
     press(app, "share-done")
     assert texts(app)[0] == "share: answered 80.0 False"
 
 
 def test_a_number_typed_and_revealed_in_one_breath_counts():
     app = press(opened(lecture=True), "share-ask")
-    app.number_input(key="predict-share-value").set_value(80.0)
+    app.number_input(key="predict-share-value.zh").set_value(80.0)
     press(app, "share-done")
     assert texts(app)[0] == "share: answered 80.0 False"
 

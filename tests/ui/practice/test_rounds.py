@@ -201,12 +201,12 @@ def test_a_round_keeps_its_order_while_it_is_answered_and_the_next_one_learns(
 
     monkeypatch.setattr(quiz, "ROOT", tmp_path)  # an app of one page has no page to link to
     app = AppTest.from_function(page, default_timeout=30).run()
-    first = "quiz-answer-practice-05-why_continuous"
+    first = "quiz-answer-practice-05-why_continuous.zh"
     app.checkbox(key="quiz-sure-practice-05-why_continuous").check().run()
     app.radio(key=first).set_value(1).run()
     assert app.radio(key=first).value == 1
     app.button(key="turn-practice-onward").click().run()
-    assert app.number_input(key="quiz-answer-practice-05-seed_utilization").value is None
+    assert app.number_input(key="quiz-answer-practice-05-seed_utilization.zh").value is None
     app.button(key="practice-new").click().run()
     assert app.radio(key=first).value is None
     assert "上次你很有把握" in "".join(markdown.value for markdown in app.markdown)

@@ -30,7 +30,7 @@ def test_a_kept_run_is_in_the_address_and_stays_when_a_knob_is_moved():
     press(app, "keep-as-a")
     assert address(app)["a"] == "rate.20"
     assert all(note.endswith("±0%") for note in notes(app))
-    app.select_slider(key="04_simulator:seqs").set_value(8).run()
+    app.select_slider(key="04_simulator:seqs.en").set_value(8).run()
     assert address(app) == {
         "part": "explore",
         "lang": "en",
