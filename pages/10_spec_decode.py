@@ -55,7 +55,7 @@ LOADS: dict[str, dict[str, object]] = {
 TEXTS: dict[str, dict[str, object]] = {
     "hook_english": {"text": "Sampling follows prefill at once;", "seed": 2},
     "hook_greedy": {"temperature": "0"},
-    "hook_foreign": {"text": "🙂 مرحبا <b>1 + 1 =</b>"},
+    "hook_foreign": {"text": "😎 مرحبا <b>1 + 1 =</b>"},
 }
 
 chapter = lesson.open(__file__)

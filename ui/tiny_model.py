@@ -12,7 +12,7 @@ from sim.model.transformer import Weights
 from ui.files import ASSETS
 
 FOLDER = ASSETS / "model"
-SAMPLE = "What is 显存？🙂"  # a text to begin with, the same in either language
+SAMPLE = "What is 显存？😀"  # a text to begin with, the same in either language
 MAX_TOKENS = 64  # of a reader's text; emoji and rare characters take several each
 SEEN = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 BEGIN, END = "⟨bos⟩", "⟨eos⟩"  # the same token: a text begins where another has ended

@@ -1,7 +1,6 @@
 """A figure on the page, with words for those who do not see it."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -9,11 +8,10 @@ import pandas  # noqa: F401  plotly would look into it while another thread stil
 import plotly.graph_objects as go
 import streamlit as st
 
-from ui.charts.style import text_width
+from ui.charts.style import TAG, text_width
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
 LEGEND_LINES = 3.2  # of text that a row of names above a figure takes, with air
-TAG = re.compile(r"<(?!br>)[^>]*>")  # in a label, all but a new line
 
 
 def show(
@@ -66,7 +64,8 @@ def _leave_room(figure: go.Figure) -> None:
     if layout.showlegend and layout.legend.orientation == "h":
         layout.margin.t = max(layout.margin.t, round(LEGEND_LINES * size))
     if layout.xaxis.visible is not False:
-        lines = 4.1 if layout.xaxis.title.text else 1.9  # of text: labels, title, air
+        title = layout.xaxis.title.text or ""
+        lines = 4.1 + 1.3 * title.count("<br>") if title else 1.9  # of text: labels, title, air
         layout.margin.b = max(layout.margin.b, round(lines * size))
     figure.update_yaxes(automargin=False)
     figure.update_xaxes(automargin=False)
@@ -87,4 +86,4 @@ def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
     low, high = axis.range
     step = abs(high - low) / axis.nticks
     decimals = max(0, -math.floor(math.log10(step))) if 0 < step < math.inf else 0
-    return [f"{end:,.{decimals}f}" for end in (low, high)]
+    return [f"{end:,.{decimals}f}".replace("-", "−") for end in (low, high)]

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from ui.charts.curve_names import name_curves
 from ui.charts.series import Series, line, x_span, y_span
-from ui.charts.style import OUTSIDE_PX, plain, style_axes, text_px, write_above, y_axis
+from ui.charts.style import OUTSIDE_PX, plain, style_axes, text_px, title_px, write_above, y_axis
 from ui.words.language import tr
 
 ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
@@ -35,7 +35,10 @@ def stacked_time_series(
     size = text_px(large)
     figure = plain(height or 60 + len(panels) * (150 if large else 125), large)
     style_axes(figure, x_title, "", large)
-    gap = 2.6 * size / (figure.layout.height - OUTSIDE_PX)  # room for the title of the lower panel
+    titles = [_panel_title(panel) for panel in panels]
+    lower = max([title_px(title, size) for title in titles[1:]], default=0.0)
+    plot_px = figure.layout.height - OUTSIDE_PX
+    gap = (lower + 1.3 * size) / plot_px
     share = (1 - gap * (len(panels) - 1)) / len(panels)
     layout: dict[str, object] = {}
     for number, panel in enumerate(panels):
@@ -48,11 +51,11 @@ def stacked_time_series(
             **y_axis(large),
             "domain": [max(top - share, 0), top],
             "range": [0, high],
-            "nticks": 4,
+            "nticks": max(2, min(4, round(share * plot_px / (1.6 * size)))),
         }
         for one in panel.series:
             figure.add_trace(line(one, large).update(yaxis=axis, xaxis="x"))
-        write_above(figure, _panel_title(panel), top, size)
+        write_above(figure, titles[number], top, size)
         if has_names:
             name_curves(figure, panel.series, (0, high), False, large, axis, share)
     times = [0.0, *(x_span([one for panel in panels for one in panel.series], False) or [1.0])]

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from ui.charts.style import Dash, colour, faint
+from ui.charts.style import KEY_GAP, Dash, colour, faint
 
 LINE_PX, LARGE_LINE_PX = 2.5, 4.0
 MAX_STRETCHES = 200  # of a curve over time, two points each
-DASH_SIGNS = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "dashdot": "━┅"}
+# Of letters that come with Streamlit's own font; box drawing is twice as wide in some fonts.
+DASH_SIGNS = {
+    dash: f"<b>{sign}</b>"
+    for dash, sign in {"solid": "——", "dash": "– –", "dot": "····", "dashdot": "–·–"}.items()
+}
 LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5, 10 in view
 
 
@@ -79,7 +83,7 @@ def thinned(name: str, x: np.ndarray, y: np.ndarray, colour: str, dash: Dash = "
 
 def keyed(title: str, series: Sequence[Series]) -> str:
     """A panel's title with the names of its curves in their colours and dashes."""
-    return "   ".join([title, *map(_key, series)])
+    return KEY_GAP.join([title, *map(_key, series)])
 
 
 def _key(one: Series) -> str:

@@ -1,5 +1,6 @@
 """The one style: sizes, colours, axes, titles, legends, for every figure."""
 
+import re
 from typing import Literal
 
 import plotly.graph_objects as go
@@ -13,6 +14,21 @@ AXIS = "rgba(128,128,128,0.7)"
 NEUTRAL = "#808080"  # 3:1 on both backgrounds, and no meaning of its own
 TRANSPARENT = "rgba(0,0,0,0)"
 ZERO_WIDTH = "\u200b"  # tells names apart that look the same
+KEY_GAP = "   "  # between a title and the names of curves that follow it
+ROOM_PX, LARGE_ROOM_PX = 310, 780  # beside the axis, on a phone and on a small projector
+WIDTHS = {  # in em, of the widest sans-serif that a reader may have; what is not here is square
+    " ijlI',.·": 0.32,
+    ':;|f-–()[]t!r"': 0.54,
+    "/\\szJ?cL_Fkvxy*TY`aoePESbdghnpqu": 0.63,
+    "$0123456789{}KAVBRXZC": 0.7,
+    "UHNDG&OQw": 0.82,
+    "#+<=>^~M": 0.86,
+}
+EMS = {letter: width for letters, width in WIDTHS.items() for letter in letters}
+BOLD = 1.1  # times as wide
+TAG = re.compile(r"<(?!br>)[^>]*>")  # in a text, all but a new line
+REMARK = re.compile(r" \(|（|(?<=[;；])")  # where a long title may be broken
+LINE = 1.3  # of text, in em, with the air below it
 OUTSIDE_PX = 70  # of a figure's height that is not plot: top margin, axis, axis title
 PATTERNS = {  # names in ui.theme -> Plotly's
     "solid": "",
@@ -62,7 +78,7 @@ def style_axes(
 ) -> None:
     size = text_px(large)
     figure.layout.xaxis = {
-        "title": {"text": x_title, "font": {"size": size}, "standoff": 8},
+        "title": {"text": _in_lines(x_title, size), "font": {"size": size}, "standoff": 8},
         "tickfont": {"size": size},
         "type": "log" if log_x else None,
         "showgrid": False,
@@ -98,9 +114,12 @@ def y_axis(large: bool) -> dict[str, object]:
 
 
 def write_above(figure: go.Figure, text: str, y: float, size: int) -> None:
-    """A title at the upper left of a plot: horizontal, so that Chinese and English can be read."""
+    """A title at the upper left of a plot: horizontal, so that Chinese and English can be read.
+
+    The names of curves that follow a long title get a line of their own.
+    """
     figure.add_annotation(
-        text=text,
+        text=_in_lines(text, size),
         x=0,
         y=y,
         xref="paper",
@@ -109,8 +128,27 @@ def write_above(figure: go.Figure, text: str, y: float, size: int) -> None:
         yanchor="bottom",
         yshift=1,
         showarrow=False,
+        align="left",
         font_size=size,
     )
+    if y == 1:
+        figure.layout.margin.t = max(figure.layout.margin.t, round(title_px(text, size) + size / 2))
+
+
+def title_px(text: str, size: int) -> float:
+    """How high a title is."""
+    return LINE * size * (1 + _in_lines(text, size).count("<br>"))
+
+
+def _in_lines(text: str, size: int) -> str:
+    """One line, or two if it might not fit: broken before the names of curves, else at a remark."""
+    room = LARGE_ROOM_PX if size == LARGE_TEXT_PX else ROOM_PX
+    if text_width(text, size) <= room:
+        return text
+    gap, remark = text.find(KEY_GAP), REMARK.search(text)
+    if gap >= 0:
+        return text[:gap] + "<br>" + text[gap + len(KEY_GAP) :]
+    return text[: remark.start()] + "<br>" + text[remark.start() :].lstrip() if remark else text
 
 
 def name_above(figure: go.Figure, large: bool) -> None:
@@ -156,6 +194,6 @@ def faint(hue: str) -> str:
 
 
 def text_width(text: str, size: int) -> float:
-    """About how many px a text takes: Chinese is square, Latin about half of it."""
-    seen = text.replace(ZERO_WIDTH, "")
-    return sum(size if ord(letter) > 0x2E80 else 0.56 * size for letter in seen)
+    """How many px a line of text takes at most, whatever font the reader has."""
+    seen = TAG.sub("", text).replace(ZERO_WIDTH, "")
+    return size * (BOLD if "<b>" in text else 1) * sum(EMS.get(letter, 1.0) for letter in seen)

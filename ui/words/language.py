@@ -4,22 +4,33 @@ The language comes from the URL (`lang=`), else from what this reader chose befo
 browser, else it is Chinese.
 """
 
+import threading
+
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 LANGUAGES = {"zh": "中文", "en": "English"}
 DEFAULT = "zh"
 KEY = "_language"
 
+_run = threading.local()  # a thread runs the pages of one reader
+
 
 def current() -> str:
     """`"zh"` or `"en"`."""
-    return str(st.session_state.get(KEY) or _of_browser())
+    try:  # thousands of words are said in a run, and a look into the session takes 30 us
+        return str(_run.language)
+    except AttributeError:
+        if not get_script_run_ctx(suppress_warning=True):  # outside a page, as in a plain test
+            return DEFAULT
+        _run.language = str(st.session_state.get(KEY) or _of_browser())
+        return str(_run.language)
 
 
 def choose(code: str | None) -> None:
     """Remember this reader's language; an unknown code changes nothing."""
     if code in LANGUAGES:
-        st.session_state[KEY] = code
+        st.session_state[KEY] = _run.language = code
 
 
 def worded(key: str) -> str:
@@ -38,8 +49,5 @@ def tr(zh: str, en: str) -> str:
 
 
 def _of_browser() -> str:
-    try:
-        locale = st.context.locale or ""
-    except RuntimeError:  # outside a page, as in a plain test
-        locale = ""
+    locale = st.context.locale or ""
     return "en" if locale and not locale.lower().startswith("zh") else DEFAULT

@@ -1,5 +1,7 @@
 """The language: what was chosen, else the browser's, else Chinese."""
 
+import threading
+
 import pytest
 
 from ui.words import language
@@ -8,6 +10,14 @@ from ui.words import language
 class Context:
     def __init__(self, locale):
         self.locale = locale
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """As if a page ran."""
+    monkeypatch.setattr(language.st, "session_state", {})
+    monkeypatch.setattr(language, "get_script_run_ctx", lambda suppress_warning: object())
+    monkeypatch.setattr(language, "_run", threading.local())
 
 
 @pytest.mark.parametrize(
@@ -22,15 +32,15 @@ class Context:
         (None, "zh"),
     ],
 )
+@pytest.mark.usefixtures("page")
 def test_without_a_choice_the_browser_decides_and_else_it_is_chinese(monkeypatch, locale, expected):
-    monkeypatch.setattr(language.st, "session_state", {})
     monkeypatch.setattr(language.st, "context", Context(locale))
     assert language.current() == expected
     assert language.tr("中", "en") == ("中" if expected == "zh" else "en")
 
 
+@pytest.mark.usefixtures("page")
 def test_a_choice_wins_over_the_browser_and_an_unknown_code_changes_nothing(monkeypatch):
-    monkeypatch.setattr(language.st, "session_state", {})
     monkeypatch.setattr(language.st, "context", Context("zh-CN"))
     language.choose("en")
     assert language.current() == "en"

@@ -103,19 +103,24 @@ def two_times(step: Breakdown, large: bool = False) -> go.Figure:
     figure.update_traces(width=0.6)
     totals = [row.spans[-1].end for row in rows]
     size = charts.text_px(large)
-    for number, total in enumerate(totals):
-        text = seconds(total / 1000)
+    texts = [seconds(total / 1000) for total in totals]
+    texts = [
+        f"<b>{text}</b>" if total == max(totals) else text
+        for text, total in zip(texts, totals, strict=True)
+    ]
+    for number, (text, total) in enumerate(zip(texts, totals, strict=True)):
         figure.add_annotation(
             x=total,
             y=number,
-            text=f"<b>{text}</b>" if total == max(totals) else text,
+            text=text,
             showarrow=False,
             xanchor="left",
             xshift=6,
             font_size=size,
         )
-    figure.update_xaxes(range=[0, max(totals) * 1.18])
-    return figure
+    figure.update_xaxes(range=[0, max(totals)])
+    widest = max(charts.text_width(text, size) for text in texts)
+    return figure.update_layout(margin_r=round(widest) + 10)
 
 
 def _two(with_weights: float, with_kv: float) -> list[Span]:

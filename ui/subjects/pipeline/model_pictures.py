@@ -54,7 +54,9 @@ def attention(way: Passage, layer: int, head: int, large: bool = False) -> go.Fi
     axis = {**named, "showgrid": False, "showline": False, "ticks": "", "tickangle": 0}
     figure.update_xaxes(**axis | {"tickangle": -60}, side="top", range=[-0.5, len(names) - 0.5])
     figure.update_yaxes(**axis, range=[len(names) - 0.5, -0.5])
-    return figure.update_layout(margin={"t": 64, "r": round(6.5 * charts.text_px(large))})
+    lines = [line for word in words for line in word.split("<br>")]
+    widest = max(charts.text_width(line, charts.text_px(large)) for line in lines)
+    return figure.update_layout(margin={"t": 64, "r": round(widest) + 10})
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
