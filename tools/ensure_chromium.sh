@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: ensure_chromium.sh PYTHON.  Makes sure that the browser tests find a Chromium and, on Debian as root, a Chinese
-# font.  Order: one on PATH; Debian's packages; the download of playwright.
+# Usage: ensure_chromium.sh PYTHON.  Makes sure that the browser tests find a Chromium (one on PATH; Debian's package; the
+# download of playwright) and, on Debian as root, the fonts they write in.  Without a font, its tests are skipped.
 set -eu
 python=$1
 
@@ -15,14 +15,17 @@ debian_as_root() {  # not Ubuntu, whose chromium package only points to a snap
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && grep -q '^ID=debian' /etc/os-release 2>/dev/null
 }
 
-has_chinese_font() {
-  command -v fc-list >/dev/null 2>&1 && [ -n "$(fc-list :lang=zh family)" ]
+has_font() {
+  command -v fc-list >/dev/null 2>&1 && [ -n "$(fc-list "$1" family)" ]
 }
 
 if debian_as_root; then
   missing=
   on_path || missing=chromium
-  has_chinese_font || missing="$missing fonts-wqy-zenhei"
+  has_font "WenQuanYi Zen Hei" || missing="$missing fonts-wqy-zenhei"
+  has_font "Noto Sans CJK SC" || missing="$missing fonts-noto-cjk"
+  has_font "Noto Color Emoji" || missing="$missing fonts-noto-color-emoji"
+  has_font "DejaVu Sans" || missing="$missing fonts-dejavu-core"
   if [ -n "$missing" ]; then
     echo "Installing $missing for the browser tests"
     { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \

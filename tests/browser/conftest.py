@@ -9,6 +9,7 @@ script, no answer of 400 or more, no request to another origin.  A failed test s
 server said meanwhile and keeps a screenshot.
 """
 
+import json
 import os
 import re
 import shutil
@@ -29,6 +30,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     Response,
+    expect,
     sync_playwright,
 )
 
@@ -38,6 +40,23 @@ from tests.chapters import ROOT
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOCALES = {"zh": "zh-CN", "en": "en-US"}
 START_SECONDS = 60
+expect.set_options(timeout=20_000)  # four times playwright's: a busy machine is slow, not wrong
+
+# What stands for a family that the app names.  Plain ones are the app's own letters with Noto's
+# Chinese; wide ones are wider than any it names, with another Chinese font.
+Fonts = dict[str, str]
+PLAIN_FONTS: Fonts = {"PingFang SC": "Noto Sans CJK SC"}
+WIDE_FONTS: Fonts = {"Source Sans": "DejaVu Sans", "PingFang SC": "WenQuanYi Zen Hei"}
+WRITE_IN = """
+for (const [family, local] of Object.entries(%s)) {
+  const source = `local("${local}"), local("${local} Regular")`;
+  document.fonts.add(new FontFace(family, source, {weight: "100 900"}));
+}
+"""
+MISSING_FONTS = """wanted => [...document.fonts]
+  .filter(font => font.status === 'error')
+  .map(font => wanted[font.family.replaceAll('"', '')])
+  .filter(Boolean)"""
 
 # On a deep link Streamlit first looks for its server below the page's own path: that 404, and no
 # other, is expected.
@@ -173,6 +192,12 @@ def _new_context(browser: Browser, server: Server, language: str, **options) -> 
     return browser.new_context(base_url=server.url, locale=LOCALES[language], **options)
 
 
+def _new_tab(browser: Browser, server: Server, fonts: Fonts) -> Page:
+    context = _new_context(browser, server, "zh")
+    context.add_init_script(WRITE_IN % json.dumps(fonts))
+    return context.new_page()
+
+
 @pytest.fixture(scope="session")
 def warm_tabs(server: Server, browser: Browser) -> Iterator[dict[str, list[Page]]]:
     """Tabs per language that a test may take and give back.
@@ -185,11 +210,21 @@ def warm_tabs(server: Server, browser: Browser) -> Iterator[dict[str, list[Page]
         context.close()
 
 
+@pytest.fixture(scope="session")
+def open_tabs() -> Iterator[dict[str, Page]]:
+    """Tabs in which the course stays open from test to test, by the letters they are written in."""
+    tabs: dict[str, Page] = {}
+    yield tabs
+    for page in tabs.values():
+        page.context.close()
+
+
 @pytest.fixture
 def new_page(
     server: Server,
     browser: Browser,
     warm_tabs: dict[str, list[Page]],
+    open_tabs: dict[str, Page],
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> Iterator[NewPage]:
@@ -197,12 +232,15 @@ def new_page(
 
     `language` is the browser's.  Each page is a reader of its own with nothing in store;
     `warm=True` saves seconds by using a tab that other tests have used, with its local storage.
+    With `fonts` it is written in those letters, and is the same reader's who goes on from act to
+    act: no load, so it saves more.
     Further keyword arguments go to playwright's `new_context`, as in `reduced_motion="reduce"`.  A
     test that provokes a fault on purpose takes it out of `page.watch.seen`.
     """
     said_before = server.log.stat().st_size
     opened: list[tuple[Page, Watch]] = []
     taken: list[tuple[str, Page]] = []
+    kept: list[tuple[str, Page]] = []
     own_contexts: list[BrowserContext] = []
 
     def open_one(
@@ -210,9 +248,14 @@ def new_page(
         theme: str = "light",
         viewport: tuple[int, int] = (1280, 720),
         warm: bool = False,
+        fonts: Fonts | None = None,
         **options,
     ) -> Page:
-        if warm and warm_tabs[language]:
+        if fonts is not None:
+            key = json.dumps(fonts)
+            page = open_tabs.pop(key, None) or _new_tab(browser, server, fonts)
+            kept.append((key, page))
+        elif warm and warm_tabs[language]:
             page = warm_tabs[language].pop()
             taken.append((language, page))
         else:
@@ -232,12 +275,15 @@ def new_page(
     said = server.log.read_bytes()[said_before:].decode(errors="replace")
     if failed:
         _show(request.node, opened, said, tmp_path)
+    stay = [] if failed else [page for _, page in kept]
     for page, watch in opened:
         watch.end()
         page.evaluate(FORGET)
-        page.goto("about:blank")
+        if page not in stay:
+            page.goto("about:blank")
     for language, page in taken:
         warm_tabs[language].append(page)
+    open_tabs.update(kept)
     for context in own_contexts:
         context.close()
     seen = [entry for _, watch in opened for entry in watch.seen]

@@ -48,6 +48,11 @@ SETTLED = """([quiet, patience]) => new Promise((resolve, reject) => {
   look();
 })"""
 
+GO_ON = """url => {
+  history.pushState({}, '', url);
+  dispatchEvent(new PopStateEvent('popstate', {state: {}}));
+}"""
+
 ADDRESS_IS = """([path, query]) => location.pathname === path
   && JSON.stringify([...new URLSearchParams(location.search)].sort()) === JSON.stringify(query)
 """
@@ -106,9 +111,24 @@ def settle(page: Page) -> None:
 
 def visit(page: Page, path: str, **query: object) -> None:
     """Load an address with its state, as a reader with a link does; an empty value is left out."""
-    given = {key: str(value) for key, value in query.items() if value != ""}
-    page.goto(path + ("?" + urlencode(given) if given else ""))
+    page.goto(_joined(path, query))
     settle(page)
+
+
+def go_on(page: Page, path: str, **query: object) -> None:
+    """To another address of a course that is open, as Back does: the same reader, no load.
+
+    Nothing tells when the server has begun to answer: `expect` what only the new page has.
+    """
+    if page.url == "about:blank":
+        page.goto(_joined(path, query))
+    else:
+        page.evaluate(GO_ON, _joined(path, query))
+
+
+def _joined(path: str, query: dict[str, object]) -> str:
+    given = {key: str(value) for key, value in query.items() if value != ""}
+    return path + ("?" + urlencode(given) if given else "")
 
 
 def address(page: Page) -> tuple[str, dict[str, str]]:

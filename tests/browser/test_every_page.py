@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import helpers, verbs
+from tests.browser.conftest import MISSING_FONTS, PLAIN_FONTS, WIDE_FONTS
 from tests.chapters import CHAPTERS, EVERY_ACT, act_name
 
 every_act = pytest.mark.parametrize(("chapter", "act"), EVERY_ACT, ids=act_name)
@@ -18,20 +19,16 @@ LECTURE_TEXT_PX = 18
 def test_is_clean_and_open_to_everybody_in_both_languages_and_fits_phone_and_lecture(
     new_page, chapter, act
 ):
-    """One load, since that costs most; the rest changes under the reader, from link to lecture."""
-    page = new_page("zh", "light", viewport=PHONE, warm=True)
-    helpers.visit(page, chapter.path, part=act)
-    assert language_of(page) == "zh"
+    """One visit: all changes under the reader, from link to lecture."""
+    page = new_page("zh", "light", viewport=PHONE, fonts=PLAIN_FONTS)
+    to_act_in_chinese(page, chapter, act)
     assert helpers.faults(page) == []
 
     helpers.resize(page, *PROJECTOR)
     assert helpers.faults(page) == []
     assert helpers.barriers(page) == []
 
-    verbs.choose_language(page, "English")  # its words are the longer ones
-    page.mouse.move(0, 0)
-    expect(page.locator("html")).to_have_attribute("lang", "en")
-    helpers.settle(page)
+    to_english(page)  # its words are the longer ones
     assert helpers.faults(page) == []
     light = helpers.background(page)
     helpers.switch_theme(page, "dark")
@@ -45,10 +42,31 @@ def test_is_clean_and_open_to_everybody_in_both_languages_and_fits_phone_and_lec
         check_lecture(page)
 
 
+@every_act
+def test_no_text_is_cut_off_in_other_and_wider_letters(new_page, chapter, act):
+    page = new_page("zh", "light", viewport=PHONE, fonts=WIDE_FONTS)
+    to_act_in_chinese(page, chapter, act)
+    skip_without_fonts(page, WIDE_FONTS)
+    assert helpers.faults(page) == []
+    helpers.resize(page, *PROJECTOR)
+    to_english(page)
+    helpers.resize(page, *PHONE)
+    assert helpers.faults(page) == []
+    if chapter in CHAPTERS:
+        helpers.resize(page, *PROJECTOR)
+        open_lecture(page)
+        assert helpers.faults(page) == []
+        assert helpers.overflow(page) <= 1
+
+
+def skip_without_fonts(page, fonts) -> None:
+    missing = page.evaluate(MISSING_FONTS, fonts)
+    if missing:
+        pytest.skip(f"this machine lacks {', '.join(missing)}")
+
+
 def check_lecture(page) -> None:
-    page.get_by_role("link", name="Lecture view").click()
-    expect(page.get_by_role("button", name="Leave the lecture view")).to_be_visible()
-    helpers.settle(page)
+    open_lecture(page)
     assert helpers.faults(page) == []
     assert helpers.overflow(page) <= 1
     size = helpers.smallest_figure_text(page)
@@ -57,6 +75,23 @@ def check_lecture(page) -> None:
     assert helpers.overflow(page) <= 1
 
 
-def language_of(page) -> str:
-    """What screen readers are told: zh for zh-CN."""
-    return page.locator("html").get_attribute("lang").split("-")[0]
+def to_act_in_chinese(page, chapter, act) -> None:
+    """From an act in English, as each test leaves its tab."""
+    helpers.go_on(page, chapter.path, part=act, lang="zh")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    if act:
+        expect(page.locator(f'[class*="st-key-act-here"] a[href*="part={act}"]')).to_be_attached()
+    helpers.settle(page)
+
+
+def to_english(page) -> None:
+    verbs.choose_language(page, "English")
+    page.mouse.move(0, 0)
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    helpers.settle(page)
+
+
+def open_lecture(page) -> None:
+    page.get_by_role("link", name="Lecture view").click()
+    expect(page.get_by_role("button", name="Leave the lecture view")).to_be_visible()
+    helpers.settle(page)

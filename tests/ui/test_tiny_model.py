@@ -1,9 +1,30 @@
 """Tokens as a reader can see them, and a text as the model reads it."""
 
+import shutil
+import subprocess
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ui import tiny_model
+
+
+PLAIN = "DejaVu Sans"  # what a machine has that was given no fonts
+
+
+def has_letter(font, letter):
+    command = ["fc-list", f"{font}:charset={ord(letter):x}", "family"]
+    return bool(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+def test_the_sample_can_be_read_where_no_emoji_font_is():
+    if not shutil.which("fc-list") or not has_letter(PLAIN, "a"):
+        pytest.skip(f"this machine lacks {PLAIN}")
+    chinese = [letter for letter in tiny_model.SAMPLE if "\u3000" <= letter <= "\uffef"]
+    others = set(tiny_model.SAMPLE) - set(chinese)
+    assert chinese and max(others) > "\uffff"
+    assert [letter for letter in others if not has_letter(PLAIN, letter)] == []
 
 
 def test_a_text_begins_where_another_has_ended():

@@ -7,7 +7,16 @@ import plotly.graph_objects as go
 
 from ui.charts.curve_names import name_curves
 from ui.charts.series import Series, line, x_span, y_span
-from ui.charts.style import OUTSIDE_PX, plain, style_axes, text_px, title_px, write_above, y_axis
+from ui.charts.style import (
+    KEY_GAP,
+    OUTSIDE_PX,
+    plain,
+    style_axes,
+    text_px,
+    title_px,
+    write_above,
+    y_axis,
+)
 from ui.words.language import tr
 
 ROOM_FOR_NAMES = 1.2  # above the peaks of a small panel
@@ -70,4 +79,5 @@ def stacked_time_series(
 def _panel_title(panel: Subplot) -> str:
     if not panel.unit:
         return panel.title
-    return tr(f"{panel.title}（{panel.unit}）", f"{panel.title} ({panel.unit})")
+    title, gap, keys = panel.title.partition(KEY_GAP)
+    return tr(f"{title}（{panel.unit}）", f"{title} ({panel.unit})") + gap + keys

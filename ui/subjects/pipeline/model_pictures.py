@@ -171,7 +171,9 @@ def candidates(one: NextToken, large: bool = False) -> go.Figure:
             )
         )
     longest = max(float(one.own.max()), one.most_probable)
-    figure.update_xaxes(range=[0, longest * 1.12], tickformat=".0%", rangemode="tozero")
+    room = charts.text_width(percent(0.999), charts.text_px(large))  # beside the longest bar
+    figure.update_layout(margin_r=round(room) + 8)
+    figure.update_xaxes(range=[0, longest], tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(
         tickvals=list(range(len(order))),
         ticktext=names,

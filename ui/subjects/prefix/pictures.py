@@ -18,9 +18,6 @@ from ui.charts import Series, Span, TimelineRow
 from ui.words.language import tr
 from ui.words.numbers import seconds
 
-ROOM_FOR_TTFT = 1.3  # times the longest prompt
-ROOM_BESIDE_NAMES = 1.65  # as names take theirs on a phone
-
 
 def computed_and_reused(
     run: Run, names: Mapping[int, str] | None = None, large: bool = False
@@ -44,12 +41,12 @@ def computed_and_reused(
         rows, tr("提示词的 token", "tokens of the prompt"), large=large, height=250
     )
     longest = max(record.request.prompt_tokens for record in records)
-    room = ROOM_BESIDE_NAMES if names else ROOM_FOR_TTFT
-    figure.update_xaxes(range=[0, room * longest])
-    for row, record in enumerate(records):
-        end, ttft = record.request.prompt_tokens, seconds(metrics.ttft(record))
-        _write(figure, end, row, f"TTFT <b>{ttft}</b>", large)
-    return figure
+    figure.update_xaxes(range=[0, longest])
+    texts = [f"TTFT <b>{seconds(metrics.ttft(record))}</b>" for record in records]
+    for row, (record, text) in enumerate(zip(records, texts, strict=True)):
+        _write(figure, record.request.prompt_tokens, row, text, large)
+    widest = max(charts.text_width(text, charts.text_px(large)) for text in texts)
+    return figure.update_layout(margin_r=round(widest) + 10)
 
 
 def first_and_others(summaries: Mapping[str, Summary], large: bool = False) -> go.Figure:
