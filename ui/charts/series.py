@@ -13,7 +13,7 @@ MAX_STRETCHES = 200  # of a curve over time, two points each
 # Of letters that come with Streamlit's own font; box drawing is twice as wide in some fonts.
 DASH_SIGNS = {
     dash: f"<b>{sign}</b>"
-    for dash, sign in {"solid": "——", "dash": "– –", "dot": "····", "dashdot": "–·–"}.items()
+    for dash, sign in {"solid": "——", "dash": "– –", "dot": "···", "dashdot": "–·–"}.items()
 }
 LOG_AIR = 1.6  # times, on either side; a single value still has one of 1, 2, 5, 10 in view
 

@@ -17,8 +17,8 @@ ZERO_WIDTH = "\u200b"  # tells names apart that look the same
 KEY_GAP = "   "  # between a title and the names of curves that follow it
 ROOM_PX, LARGE_ROOM_PX = 310, 780  # beside the axis, on a phone and on a small projector
 WIDTHS = {  # in em, of the widest sans-serif that a reader may have; what is not here is square
-    " ijlI',.·": 0.32,
-    ':;|f-–()[]t!r"': 0.54,
+    " ijlI',.": 0.32,
+    ':;|f-–()[]t!r"': 0.56,
     "/\\szJ?cL_Fkvxy*TY`aoePESbdghnpqu": 0.63,
     "$0123456789{}KAVBRXZC": 0.7,
     "UHNDG&OQw": 0.82,

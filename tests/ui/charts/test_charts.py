@@ -173,3 +173,35 @@ def test_even_a_single_value_has_a_tick_in_view_on_a_logarithmic_axis(value):
     axis = charts.lines([charts.Series("", (1, 2), (value, value), 0)], "x", "y", log_y=True)
     low, high = axis.layout.yaxis.range
     assert any(low <= math.log10(tick) <= high for tick in axis.layout.yaxis.tickvals)
+
+
+def test_the_names_of_curves_get_a_line_of_their_own_where_a_phone_is_too_narrow():
+    short, long = Series("one", [0], [0]), Series("a name that is long", [0], [0], dash="dash")
+    (title,) = titles([Subplot(charts.keyed("requests", [short]), [short], names_in_title=True)])
+    assert "<br>" not in title
+    (title,) = titles(
+        [Subplot(charts.keyed("requests", [short, long]), [short], "ms", names_in_title=True)]
+    )
+    assert title.startswith("requests（ms）<br><span")
+
+
+def test_a_long_title_is_broken_before_its_remark_and_has_room():
+    figure = charts.lines(
+        [Series("", [0, 1], [0, 1])], "steps", "ms of each request (dotted: its target, 7.00 s)"
+    )
+    (title,) = (one.text for one in figure.layout.annotations)
+    assert title == "ms of each request<br>(dotted: its target, 7.00 s)"
+    assert figure.layout.margin.t > 2.6 * figure.layout.font.size
+    plain = charts.lines([Series("", [0, 1], [0, 1])], "steps", "ms")
+    assert plain.layout.margin.t < figure.layout.margin.t
+
+
+def test_a_hall_has_room_for_a_title_that_a_phone_has_not():
+    words = "ms of each request (dotted: its target, 7.00 s)"
+    figure = charts.lines([Series("", [0, 1], [0, 1])], "steps", words, large=True)
+    assert [one.text for one in figure.layout.annotations] == [words]
+
+
+def titles(panels):
+    figure = charts.stacked_time_series(panels, "s")
+    return [one.text for one in figure.layout.annotations if one.xref == "paper"]
