@@ -19,7 +19,7 @@ help:
 	@echo "make run      install what the app needs, start it, print its address"
 	@echo "make test     install what the tests need, run all of them"
 	@echo "make test-long  properties of the simulator on many more examples: before a release"
-	@echo "make check    formatting, lint, types and order of imports, then the tests"
+	@echo "make check    formatting, lint, types and order of imports, then the tests and what of sim/ they reach"
 	@echo "make format   put the code into shape"
 	@echo "make bench    measure what we claim about speed"
 	@echo "make clean    remove .venv and all caches"
@@ -32,7 +32,7 @@ run: .venv/.ready-to-run
 test: .venv/.ready-to-test
 	@sh tools/ensure_chromium.sh $(VENV_PYTHON)
 	@sh tools/test_javascript.sh
-	$(VENV_PYTHON) -m pytest --numprocesses $(WORKERS) --dist worksteal
+	$(VENV_PYTHON) -m pytest --numprocesses $(WORKERS) --dist worksteal $(COVERAGE)
 
 test-long: .venv/.ready-to-test
 	EXAMPLES=long $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal --timeout 1800 tests/sim
@@ -42,7 +42,7 @@ check: .venv/.ready-to-test
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test COVERAGE="--cov=sim --cov-branch --cov-report=term:skip-covered"
 
 format: .venv/.ready-to-test
 	$(VENV_PYTHON) -m ruff check --fix .

@@ -12,7 +12,7 @@ AXE = Axe()
 AXE_REPORT = {"resultTypes": ["violations"]}
 QUIET_MS = 250  # longer than the delay after which a slider reports its value
 
-# Connected, not running, nothing still loading, every chart drawn, no change for a while.
+# Connected, not running, nothing still loading or fading, every chart drawn, no change for a while.
 SETTLED = """([quiet, patience]) => new Promise((resolve, reject) => {
   const done = () => {
     const app = document.querySelector('[data-testid=stApp]');
@@ -21,7 +21,9 @@ SETTLED = """([quiet, patience]) => new Promise((resolve, reject) => {
       && app?.dataset.testConnectionState === 'CONNECTED'
       && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
       && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
-      && charts.every(chart => chart.querySelector('.main-svg'));
+      && charts.every(chart => chart.querySelector('.main-svg'))
+      && !document.getAnimations().some(
+        one => one instanceof CSSTransition && one.playState === 'running');
   };
   const begun = performance.now();
   let changed = begun;

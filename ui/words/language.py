@@ -13,24 +13,34 @@ LANGUAGES = {"zh": "中文", "en": "English"}
 DEFAULT = "zh"
 KEY = "_language"
 
-_run = threading.local()  # a thread runs the pages of one reader
+
+class _Known(threading.local):
+    """The language of the run in this thread: thousands of words are said in a run, and a look
+    into the session takes 30 us."""
+
+    run: object = None
+    language = DEFAULT
+
+
+_known = _Known()
 
 
 def current() -> str:
-    """`"zh"` or `"en"`."""
-    try:  # thousands of words are said in a run, and a look into the session takes 30 us
-        return str(_run.language)
-    except AttributeError:
-        if not get_script_run_ctx(suppress_warning=True):  # outside a page, as in a plain test
-            return DEFAULT
-        _run.language = str(st.session_state.get(KEY) or _of_browser())
-        return str(_run.language)
+    """`"zh"` or `"en"`; Chinese outside a page, as in a plain test."""
+    run = get_script_run_ctx(suppress_warning=True)
+    if run is None:
+        return DEFAULT
+    if _known.run is not run:
+        _known.language = str(st.session_state.get(KEY) or _of_browser())
+        _known.run = run
+    return _known.language
 
 
 def choose(code: str | None) -> None:
     """Remember this reader's language; an unknown code changes nothing."""
     if code in LANGUAGES:
-        st.session_state[KEY] = _run.language = code
+        st.session_state[KEY] = code
+        _known.run = None
 
 
 def worded(key: str) -> str:

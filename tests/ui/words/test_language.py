@@ -1,7 +1,5 @@
 """The language: what was chosen, else the browser's, else Chinese."""
 
-import threading
-
 import pytest
 
 from ui.words import language
@@ -16,8 +14,8 @@ class Context:
 def page(monkeypatch):
     """As if a page ran."""
     monkeypatch.setattr(language.st, "session_state", {})
-    monkeypatch.setattr(language, "get_script_run_ctx", lambda suppress_warning: object())
-    monkeypatch.setattr(language, "_run", threading.local())
+    run = object()
+    monkeypatch.setattr(language, "get_script_run_ctx", lambda suppress_warning: run)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +45,18 @@ def test_a_choice_wins_over_the_browser_and_an_unknown_code_changes_nothing(monk
     for code in ("fr", "", None, "EN"):
         language.choose(code)
         assert language.current() == "en"
+
+
+def test_outside_a_page_it_is_chinese_whatever_was_chosen_in_one(monkeypatch):
+    monkeypatch.setattr(language.st, "session_state", {language.KEY: "en"})
+    assert language.current() == "zh"
+
+
+@pytest.mark.usefixtures("page")
+def test_another_run_in_the_same_thread_is_asked_again(monkeypatch):
+    monkeypatch.setattr(language.st, "session_state", {language.KEY: "en"})
+    assert language.current() == "en"
+    another = object()
+    monkeypatch.setattr(language, "get_script_run_ctx", lambda suppress_warning: another)
+    monkeypatch.setattr(language.st, "session_state", {language.KEY: "zh"})
+    assert language.current() == "zh"
