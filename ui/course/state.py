@@ -67,6 +67,8 @@ def switch_language(code: str) -> None:
     moved()
     _take_moves(_page())
     language.choose(code)
+    for key in _page().worded:  # what the browser may still say of when it was spoken last
+        st.session_state.pop(_widget(key), None)
 
 
 def _take_moves(page: _Page) -> None:

@@ -17,6 +17,7 @@ def page():
     state.open_page("page")
     language.choose(st.session_state.get("speak"))
     st.button("English", on_click=state.switch_language, args=("en",))
+    st.button("中文", on_click=state.switch_language, args=("zh",))
     few = st.session_state.get("few", False)
     values = [
         widgets.slide("whole", tr("整数", "Whole"), 1, 16, 4),
@@ -131,6 +132,19 @@ def test_a_choice_made_with_the_same_breath_as_the_other_language_is_kept():
     app.button[0].click().run()
     assert app.slider[0].label == "Whole"
     assert (values(app)[2], values(app)[6]) == (64, "c")
+
+
+def test_there_and_back_again_a_choice_stands_where_it_was_moved_last():
+    app = opened()
+    first = app._tree.get_widget_states()
+    app.button[0].click().run()
+    app.select_slider[0].set_value(64)
+    app.button[1].click()
+    states = app._tree.get_widget_states()
+    states.widgets.extend(state for state in first.widgets if state.string_array_value.data)
+    app._run(states)
+    assert app.slider[0].label == "整数"
+    assert values(app)[2] == 64
 
 
 def test_a_choice_falls_back_when_its_option_goes_away():

@@ -98,6 +98,16 @@ def test_a_draft_survives_a_change_of_language():
     assert app.radio(key="predict-batch-ttft.en").options[0] == "↑ up"
 
 
+def test_a_draft_is_not_lost_to_what_the_browser_still_says_in_the_old_words():
+    app = opened()
+    app.radio(key="predict-batch-ttft.zh").set_value("down").run()
+    in_old_words = app._tree.get_widget_states()
+    app.query_params = {"lang": "en"}
+    app.run()
+    app._run(in_old_words)
+    assert app.radio(key="predict-batch-ttft.en").value == "down"
+
+
 def test_a_link_that_carries_state_does_not_ask():
     app = opened(from_link=True)
     assert texts(app) == ["share: not_asked None False", "batch: not_asked {}"]
