@@ -50,6 +50,7 @@ from ui.charts.timelines import (
     TimelineRow,
     name_span_above,
     request_timeline,
+    write_at_ends,
 )
 
 __all__ = [
@@ -92,4 +93,5 @@ __all__ = [
     "text_px",
     "text_width",
     "thinned",
+    "write_at_ends",
 ]

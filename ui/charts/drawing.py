@@ -8,7 +8,7 @@ import pandas  # noqa: F401  plotly would look into it while another thread stil
 import plotly.graph_objects as go
 import streamlit as st
 
-from ui.charts.style import TAG, text_width
+from ui.charts.style import LINE, TAG, text_width
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
 LEGEND_LINES = 3.2  # of text that a row of names above a figure takes, with air
@@ -65,7 +65,7 @@ def _leave_room(figure: go.Figure) -> None:
         layout.margin.t = max(layout.margin.t, round(LEGEND_LINES * size))
     if layout.xaxis.visible is not False:
         title = layout.xaxis.title.text or ""
-        lines = 4.1 + 1.3 * title.count("<br>") if title else 1.9  # of text: labels, title, air
+        lines = 4.1 + LINE * title.count("<br>") if title else 1.9  # of text: labels, title, air
         layout.margin.b = max(layout.margin.b, round(lines * size))
     figure.update_yaxes(automargin=False)
     figure.update_xaxes(automargin=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from ui import theme
-from ui.charts.style import PATTERNS, legend, plain, style_axes, text_px
+from ui.charts.style import PATTERNS, legend, plain, style_axes, text_px, text_width
 from ui.words.language import tr
 
 ROW_PX = 18  # height of one request in the timeline
@@ -56,6 +56,19 @@ def request_timeline(
     figure.update_xaxes(rangemode="tozero")
     figure.update_layout(barmode="overlay", showlegend=True, legend=legend(large))
     return figure
+
+
+def write_at_ends(
+    figure: go.Figure, ends: Sequence[float], texts: Sequence[str], large: bool
+) -> None:
+    """A text right of each row, where it ends, with room for it beside the longest row."""
+    size = text_px(large)
+    for row, (end, text) in enumerate(zip(ends, texts, strict=True)):
+        figure.add_annotation(
+            x=end, y=row, text=text, showarrow=False, xanchor="left", xshift=6, font_size=size
+        )
+    figure.update_xaxes(range=[0, max(ends)])
+    figure.update_layout(margin_r=round(max(text_width(text, size) for text in texts)) + 10)
 
 
 def name_span_above(figure: go.Figure, row: int, span: Span, text: str, large: bool) -> None:

@@ -102,25 +102,13 @@ def two_times(step: Breakdown, large: bool = False) -> go.Figure:
     )
     figure.update_traces(width=0.6)
     totals = [row.spans[-1].end for row in rows]
-    size = charts.text_px(large)
-    texts = [seconds(total / 1000) for total in totals]
+    longest = max(totals)
     texts = [
-        f"<b>{text}</b>" if total == max(totals) else text
-        for text, total in zip(texts, totals, strict=True)
+        f"<b>{seconds(total / 1000)}</b>" if total == longest else seconds(total / 1000)
+        for total in totals
     ]
-    for number, (text, total) in enumerate(zip(texts, totals, strict=True)):
-        figure.add_annotation(
-            x=total,
-            y=number,
-            text=text,
-            showarrow=False,
-            xanchor="left",
-            xshift=6,
-            font_size=size,
-        )
-    figure.update_xaxes(range=[0, max(totals)])
-    widest = max(charts.text_width(text, size) for text in texts)
-    return figure.update_layout(margin_r=round(widest) + 10)
+    charts.write_at_ends(figure, totals, texts, large)
+    return figure
 
 
 def _two(with_weights: float, with_kv: float) -> list[Span]:

@@ -40,13 +40,10 @@ def computed_and_reused(
     figure = charts.request_timeline(
         rows, tr("提示词的 token", "tokens of the prompt"), large=large, height=250
     )
-    longest = max(record.request.prompt_tokens for record in records)
-    figure.update_xaxes(range=[0, longest])
+    ends = [record.request.prompt_tokens for record in records]
     texts = [f"TTFT <b>{seconds(metrics.ttft(record))}</b>" for record in records]
-    for row, (record, text) in enumerate(zip(records, texts, strict=True)):
-        _write(figure, record.request.prompt_tokens, row, text, large)
-    widest = max(charts.text_width(text, charts.text_px(large)) for text in texts)
-    return figure.update_layout(margin_r=round(widest) + 10)
+    charts.write_at_ends(figure, ends, texts, large)
+    return figure
 
 
 def first_and_others(summaries: Mapping[str, Summary], large: bool = False) -> go.Figure:
@@ -144,16 +141,3 @@ def _name(
 
 def _present(*spans: Span) -> Sequence[Span]:
     return [span for span in spans if span.end > span.start]
-
-
-def _write(figure: go.Figure, x: float, row: int, text: str, large: bool) -> None:
-    """Right of the end of a bar."""
-    figure.add_annotation(
-        x=x,
-        y=row,
-        text=text,
-        showarrow=False,
-        xanchor="left",
-        xshift=6,
-        font_size=charts.text_px(large),
-    )
