@@ -34,4 +34,9 @@ if debian_as_root; then
   fi
 fi
 
-on_path || "$python" -m playwright install chromium
+on_path || "$python" -m playwright install chromium || {
+  echo "The browser tests found no Chromium and could not download one.  On Debian, as root:" >&2
+  echo "  apt-get install chromium fonts-wqy-zenhei fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core" >&2
+  echo "The other tests:  .venv/bin/python -m pytest -m 'not browser'" >&2
+  exit 1
+}
