@@ -172,7 +172,7 @@ def sampler() -> None:
     chapter.say("sampler_order")
 
 
-@chapter.act("bytes", tr("半个字", "Half a character"))
+@chapter.act("bytes", tr("半个字", "Half a character"), deeper=True)
 def half_a_character() -> None:
     chapter.say("bytes")
     text = write()

@@ -252,7 +252,7 @@ def steps() -> None:
     )
 
 
-@chapter.act("measured", tr("在这台机器上量", "Measured here"))
+@chapter.act("measured", tr("在这台机器上量", "Measured here"), deeper=True)
 def measure() -> None:
     chapter.say("measured", cpu=measured.cpu())
     results = chapter.press(
