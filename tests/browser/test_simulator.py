@@ -1,4 +1,4 @@
-"""Chapter 4 and the workbench in a real browser: what a hand does there that no script can stand in for."""
+"""Chapter 4 and the workbench in a real browser: what no script can stand in for."""
 
 import csv
 import json
