@@ -166,7 +166,8 @@ def test_when_nobody_was_served_every_rate_is_zero():
     run = simulate(setup)
     summary = summarize(run)
     assert (summary.num_served, summary.num_rejected, summary.num_steps) == (0, 1, 0)
-    assert summary.requests_per_second == summary.slot_utilization == summary.mean_kv_usage == 0
+    assert summary.duration_seconds == summary.requests_per_second == 0
+    assert summary.slot_utilization == summary.mean_kv_usage == 0
     assert summary.memory_bound_share == summary.compute_bound_share == 0
     assert summary.prefix_hit_rate == 0
     assert metrics.goodput(run) == metrics.Goodput(0, 0.0, 0.0)
@@ -180,6 +181,15 @@ def test_time_is_split_between_the_two_bounds():
     summary = summarize(run)
     assert summary.compute_bound_share == pytest.approx(4 / 8)  # four seconds of prefill
     assert summary.memory_bound_share == pytest.approx(4 / 8)
+
+
+def test_a_share_is_one_of_time_however_short_the_run():
+    """The prefill takes three tenths of a second, as long as the three decodes together."""
+    clock = SimpleClock(prefill_tokens_per_second=400, decode_seconds_per_step=0.1)
+    run = simulate(Setup((request(0, 120, 4),), Chunked(), PLENTY, clock))
+    summary = summarize(run)
+    assert summary.duration_seconds == pytest.approx(0.3 + 3 * 0.1)
+    assert summary.memory_bound_share == pytest.approx(1 / 2)  # though of three in four steps
 
 
 def test_kv_usage_counts_blocks_while_the_step_runs():

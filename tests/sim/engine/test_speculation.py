@@ -17,7 +17,7 @@ from sim.metrics import summarize
 from sim.request import Sequence
 from sim.scheduler import Chunked, Continuous, Static
 from sim.studies.acceptance import UnderLoad, expected_tokens
-from tests.sim.helpers import PLENTY, SECOND, request
+from tests.sim.helpers import PLENTY, SECOND, request, scheduled
 from tests.sim.strategies import LONGEST, chunked, setups
 
 H100 = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
@@ -161,6 +161,28 @@ def test_a_round_costs_what_the_chapter_says():
     assert {work.context for work in first.work} == {505}
     load = UnderLoad(H100, context=501, num_proposed=4, draft_cost=0.1)
     assert first.seconds == pytest.approx(load.round_seconds(8))
+
+
+def test_whoever_comes_after_an_unfinished_prompt_in_the_step_speculates_all_the_same():
+    """A prompt of 20 goes in four pieces; beside them the other writes 1, 5 and 5 tokens."""
+    setup = setup_of(
+        request(0, 20, 2),
+        request(1, 4, 11),
+        policy=Chunked(long_prefill_token_threshold=5),
+        acceptance=1,
+        draft_cost=0,
+    )
+    run = run_by_steps(setup)
+    assert run.records[0].token_seconds.tolist() == [4.0, 5.0]
+    assert run.records[1].token_seconds.tolist() == [1.0, *[2.0] * 5, *[3.0] * 5]
+
+
+def test_a_round_drafts_as_long_as_whoever_has_most_proposals():
+    """Both may propose four, but the second answer needs only two tokens more."""
+    setup = setup_of(request(0, 8, 20), request(1, 8, 3), draft_cost=0.1)
+    told = list(steps(setup))
+    assert scheduled(told[1]) == {0: 1 + 4, 1: 1 + 1}
+    assert told[1].seconds == pytest.approx(1 + 4 * 0.1)
 
 
 def test_who_waits_for_the_prefill_is_not_helped():

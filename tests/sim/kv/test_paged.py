@@ -187,6 +187,16 @@ def test_what_is_dropped_is_not_found_and_is_taken_first():
     assert memory.match_prefix(who) == [1]
 
 
+def test_what_was_dropped_is_found_once_it_is_computed_again():
+    memory = pool(6)
+    who = sequence(1, 12, shared=12)
+    take(memory, who)
+    memory.drop(who, 4)
+    assert memory.match_prefix(sequence(2, 13, shared=12)) == [1]
+    assert memory.allocate(who, 12)
+    assert memory.match_prefix(sequence(2, 13, shared=12)) == memory.block_tables[1]
+
+
 def test_what_somebody_else_uses_is_not_dropped():
     memory = pool(6)
     one, other = (sequence(i, 12, shared=12) for i in (1, 2))

@@ -64,6 +64,11 @@ def test_nobody_is_preempted_for_a_waiting_request():
     assert events_of(all_steps[:1], PoolFull) == [PoolFull(1, needed_blocks=2, free_blocks=1)]
 
 
+def test_one_slot_and_a_budget_of_one_token_serve_one_after_the_other():
+    all_steps = run([request(0, 3, 2), request(1, 3, 1)], Continuous(1, 1))
+    assert [scheduled(step) for step in all_steps] == [{0: 3}, {0: 1}, {1: 3}]
+
+
 @pytest.mark.parametrize(
     ("settings", "code"),
     [((0,), "max_num_seqs_below_one"), ((1, 0), "max_num_batched_tokens_below_one")],
