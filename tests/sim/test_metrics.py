@@ -67,8 +67,15 @@ def test_tpot_is_undefined_for_one_token_and_left_out_of_the_distribution():
     assert math.isnan(metrics.tpot(run.records[0]))
     summary = summarize(run)
     assert summary.tpot.values.tolist() == [2.0]
+    assert [math.isnan(each) for each in metrics.ServedColumns(run).tpot] == [True, False]
     assert len(summary.ttft) == 2
     assert metrics.itl(run.records[0]).size == 0
+
+
+def test_the_queue_has_its_share_of_the_mean_ttft():
+    waits = [record([3.0], arrival=2.0, scheduled=2.5), record([7.0], 4.0, scheduled=5.0, id=1)]
+    assert summarize(run_of(waits)).queue_share == 0.75 / 2  # 0.5 and 1 of 1 and 3 seconds
+    assert summarize(run_of([rejected(0)])).queue_share == 0
 
 
 def test_throughput_is_per_second_from_the_first_arrival_to_the_last_token():
@@ -371,6 +378,12 @@ def test_a_gap_beside_a_prefill_is_told_from_the_others():
         False,
     ]
     assert metrics.beside_prefill(run, run.records[1]).tolist() == [False]
+
+
+def test_a_prompt_of_one_token_is_a_prefill_to_sit_beside():
+    requests = (request(0, 4, 3), request(1, 1, 1, arrival=0.5))
+    run = simulate(Setup(requests, Chunked(2), PLENTY, SECOND))
+    assert metrics.beside_prefill(run, run.records[0]).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("utilization", [0.6, 0.8])

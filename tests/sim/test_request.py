@@ -108,11 +108,15 @@ def test_the_model_length_cuts_an_answer_short():
     assert sequence.is_finished
 
 
+def test_a_prompt_as_long_as_the_model_has_still_said_nothing():
+    assert not Sequence(Request(0, 0.0, 5, 3), max_model_len=5).is_finished
+
+
 def test_preemption_forgets_what_was_computed_and_keeps_what_was_said():
     sequence = Sequence(Request(0, 0.0, 3, 9))
     sequence.num_computed_tokens = 3
     sequence.append_token()
     assert sequence.preempt() == 3
     assert (sequence.num_computed_tokens, sequence.num_tokens) == (0, 4)
-    assert sequence.num_output_tokens == 1
+    assert (sequence.num_output_tokens, sequence.num_preemptions) == (1, 1)
     assert not sequence.is_decoding  # prompt and answer so far are computed again

@@ -52,6 +52,7 @@ def test_the_newest_is_preempted_and_comes_back_before_those_who_wait():
     requests = [request(0, 8, 5), request(1, 8, 5), request(2, 4, 1)]
     all_steps = run(requests, Continuous(max_num_seqs=2), memory)
     assert events_of(all_steps, Preempted) == [Preempted(1, lost_tokens=8)]
+    assert events_of(all_steps, PoolFull)[0] == PoolFull(0, needed_blocks=1, free_blocks=0)
     assert [event.request_id for event in events_of(all_steps, Admitted)] == [0, 1, 1, 2]
     resumed = next(step for step in all_steps if Admitted(1, 0, True) in step.events)
     assert scheduled(resumed)[1] == 9  # the generated token is computed again, too

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sim.request import Sequence
 from sim.scheduler import Batch, Load
 from tests.sim.helpers import sequence
 
@@ -31,19 +32,42 @@ def test_side_by_side_everything_adds_up():
     assert both.beside(DECODE) == Load(9, 42, 56.5, 3, 7)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "computed", "written", "num_tokens"),
-    [(4, 0, 0, 4), (9, 5, 0, 3), (9, 5, 0, 4), (1, 0, 0, 1), (4, 4, 1, 1), (4, 0, 3, 7)],
-    ids=["prompt", "chunk", "last chunk", "one token", "decode", "resumed"],
-)
-def test_a_batch_adds_up_what_its_rows_are(prompt, computed, written, num_tokens):
+# -- a batch ----------------------------------------------------------------------------------
+
+
+def part_way(prompt: int, computed: int, written: int) -> Sequence:
     who = sequence(0, prompt, output=9)
     who.num_computed_tokens = computed
     for _ in range(written):
         who.append_token()
+    return who
+
+
+@pytest.mark.parametrize(
+    ("who", "num_tokens", "num_decode"),
+    [
+        (part_way(4, 0, 0), 4, 0),
+        (part_way(9, 5, 0), 3, 0),
+        (part_way(9, 5, 0), 4, 0),
+        (part_way(9, 8, 0), 1, 0),
+        (part_way(1, 0, 0), 1, 0),
+        (part_way(4, 4, 1), 1, 1),
+        (part_way(4, 0, 3), 7, 0),
+        (part_way(4, 2, 3), 1, 0),
+    ],
+    ids=["prompt", "chunk", "last chunk", "last token", "of one", "decode", "again", "in pieces"],
+)
+def test_a_batch_adds_up_what_its_rows_are(who, num_tokens, num_decode):
     batch = Batch()
     batch.add(who, num_tokens)
-    context = computed + num_tokens
-    num_sampled = int(context == prompt + written)
-    assert batch.load() == Load.of_rows([num_tokens], [context], num_sampled)
-    assert batch.num_decode_tokens == (num_tokens if written and num_tokens == 1 else 0)
+    context = who.num_computed_tokens + num_tokens
+    assert batch.load() == Load.of_rows([num_tokens], [context], int(context == who.num_tokens))
+    assert batch.num_decode_tokens == num_decode
+
+
+@pytest.mark.parametrize("num_proposed", [1, 3])
+def test_proposals_are_decodes_and_each_of_them_is_sampled(num_proposed):
+    batch = Batch()
+    batch.add(part_way(4, 4, 1), 1 + num_proposed)
+    assert (batch.num_sampled, batch.num_decode_tokens) == (1 + num_proposed, 1 + num_proposed)
+    assert batch.prompt_tokens == 0

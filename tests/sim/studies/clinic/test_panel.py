@@ -1,6 +1,7 @@
 """What the panel shows, against the steps of the run, one by one."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,7 @@ def read(server: Deployment) -> clinic.Panel:
     return clinic.read([engine.simulate(setup) for setup in server.setups()], SLO)
 
 
-def over_time(kv: list[float], generation_rate: list[float]) -> OverTime:
+def over_time(kv: Sequence[float], generation_rate: Sequence[float]) -> OverTime:
     """Of somebody whose other series do not matter."""
     some = read(Deployment(workload.of_lengths([4]))).over_time
     return replace(some, kv=np.array(kv), generation_rate=np.array(generation_rate))
