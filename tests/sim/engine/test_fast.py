@@ -116,12 +116,12 @@ def test_who_comes_exactly_when_a_step_of_a_stretch_begins_is_in_that_step():
     same(run, run_by_steps(setup))
 
 
-def test_a_prompt_of_one_token_takes_its_time_on_both_paths():
-    """Two seconds for a token of a prompt, one for a step of decodes."""
+def test_prompts_of_one_token_and_of_two_take_their_time_on_both_paths():
+    """Two seconds for each token of a prompt, one for a step of decodes."""
     clock = SimpleClock(prefill_tokens_per_second=0.5, decode_seconds_per_step=1.0)
-    setup = Setup((request(0, 1, 4), request(1, 1, 2, arrival=2.5)), Chunked(), PLENTY, clock)
+    setup = Setup((request(0, 1, 4), request(1, 2, 2, arrival=2.5)), Chunked(), PLENTY, clock)
     run = simulate(setup)
-    assert [record.token_seconds.tolist() for record in run.records] == [[2, 3, 5, 6], [5, 6]]
+    assert [record.token_seconds.tolist() for record in run.records] == [[2, 3, 7, 8], [7, 8]]
     same(run, run_by_steps(setup))
 
 

@@ -197,6 +197,7 @@ def test_who_waits_for_the_prefill_is_not_helped():
     setup = setup_of(request(0, 500, 50), clock=H100)
     plain = run_by_steps(replace(setup, speculation=None))
     assert run_by_steps(setup).token_seconds[0] == plain.token_seconds[0]
+    assert plain.rounds == Tally(num_rounds=0, num_proposed=0, num_accepted=0)
 
 
 def test_a_fixed_batch_does_not_speculate():

@@ -49,13 +49,24 @@ def part_way(prompt: int, computed: int, written: int) -> Sequence:
         (part_way(4, 0, 0), 4, 0),
         (part_way(9, 5, 0), 3, 0),
         (part_way(9, 5, 0), 4, 0),
+        (part_way(9, 5, 0), 2, 0),
         (part_way(9, 8, 0), 1, 0),
         (part_way(1, 0, 0), 1, 0),
         (part_way(4, 4, 1), 1, 1),
         (part_way(4, 0, 3), 7, 0),
         (part_way(4, 2, 3), 1, 0),
     ],
-    ids=["prompt", "chunk", "last chunk", "last token", "of one", "decode", "again", "in pieces"],
+    ids=[
+        "prompt",
+        "chunk",
+        "last chunk",
+        "of two",
+        "last token",
+        "of one",
+        "decode",
+        "again",
+        "in pieces",
+    ],
 )
 def test_a_batch_adds_up_what_its_rows_are(who, num_tokens, num_decode):
     batch = Batch()
