@@ -73,8 +73,8 @@ def test_tpot_is_undefined_for_one_token_and_left_out_of_the_distribution():
 
 
 def test_the_queue_has_its_share_of_the_mean_ttft():
-    waits = [record([3.0], arrival=2.0, scheduled=2.5), record([7.0], 4.0, scheduled=5.0, id=1)]
-    assert summarize(run_of(waits)).queue_share == 0.75 / 2  # 0.5 and 1 of 1 and 3 seconds
+    waits = [record([2.25], arrival=2.0, scheduled=2.125), record([4.75], 4.0, 4.25, id=1)]
+    assert summarize(run_of(waits)).queue_share == 0.375  # 1/8 and 1/4 s of 1/4 and 3/4 s
     assert summarize(run_of([rejected(0)])).queue_share == 0
 
 

@@ -1,5 +1,6 @@
 """Two machines and a queue between them: who waits for whom, and what a graph changes."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -192,7 +193,10 @@ def test_the_first_kernels_of_a_step_are_not_prepared_for_and_no_more_than_there
 
 def test_three_short_kernels_are_faster_replayed_by_hand():
     """One by one 3 x 10 + 2, replayed 10 + 3 x 2."""
-    assert launches.speedup(LaunchWork(3, 2, 10, 10), ONE_BY_ONE, REPLAY) == 32 / 16
+    work = LaunchWork(3, 2, 10, 10, host_seconds=4)
+    assert launches.speedup(replace(work, host_seconds=0), ONE_BY_ONE, REPLAY) == 32 / 16
+    assert launches.step_seconds(work, REPLAY) == 4 + 10 + 6
+    assert launches.step_seconds(work, AHEAD) == 4 + 10  # the kernels run meanwhile
 
 
 def test_one_request_beyond_the_largest_size_is_launched_one_by_one():

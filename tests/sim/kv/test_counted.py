@@ -7,19 +7,20 @@ from sim.kv import Paged
 from sim.request import Sequence
 from tests.sim.helpers import request
 
+LENGTHS = st.sampled_from([7, 8, 13])  # around the ends of blocks
 MOVES = st.lists(
     st.tuples(
-        st.sampled_from(["comes", "comes", "writes", "gives way", "leaves"]),
-        st.integers(1, 20),  # tokens of a prompt
-        st.integers(0, 20),  # of which so many are common
+        st.sampled_from(["comes", "comes", "computes", "gives way", "leaves"]),
+        LENGTHS,  # tokens of a prompt
+        LENGTHS,  # of which so many are common
         st.integers(0, 5),  # whose turn it is
     ),
-    min_size=1,
+    min_size=12,
     max_size=40,
 )
 
 
-@given(MOVES, st.integers(3, 14), st.integers(1, 5), st.booleans())
+@given(MOVES, st.integers(3, 24), st.sampled_from([2, 4]), st.booleans())
 def test_as_many_are_free_and_found_and_missing_as_in_the_pool_of_blocks(
     moves, num_blocks, block_size, caching
 ):
@@ -27,31 +28,34 @@ def test_as_many_are_free_and_found_and_missing_as_in_the_pool_of_blocks(
     blocks, counts = settings.open(), settings.counted()
     outside: list[Sequence] = []
     inside: list[Sequence] = []
+
+    def compute(who: Sequence, hits: list[int], found: list[int]) -> bool:
+        """Eight tokens more, or up to the next one of the answer."""
+        upto = min(who.num_tokens, who.num_computed_tokens + len(hits) * block_size + 8)
+        missing = blocks.num_missing_blocks(who, upto, hits)
+        assert counts.num_missing_blocks(who, upto, found) == missing
+        fits = blocks.allocate(who, upto, hits)
+        assert counts.allocate(who, upto, found) == fits
+        if fits:
+            who.num_computed_tokens = upto
+            if upto == who.num_tokens:
+                who.append_token()
+        return fits
+
     for number, (move, prompt, shared, turn) in enumerate(moves):
         if move == "comes":
             outside.append(Sequence(request(number, prompt, 9, shared=min(shared, prompt))))
-        if move == "comes" or (move == "writes" and not inside and outside):
             who = outside.pop(turn % len(outside))
             hits, found = blocks.match_prefix(who), counts.match_prefix(who)
             assert len(hits) == len(found)
-            missing = blocks.num_missing_blocks(who, who.num_tokens, hits)
-            assert counts.num_missing_blocks(who, who.num_tokens, found) == missing
-            fits = blocks.allocate(who, who.num_tokens, hits)
-            assert counts.allocate(who, who.num_tokens, found) == fits
-            who.num_computed_tokens = who.num_tokens if fits else 0
-            (inside if fits else outside).append(who)
+            (inside if compute(who, hits, found) else outside).append(who)
         elif inside:
             who = inside[turn % len(inside)]
-            if move == "writes":
-                who.append_token()
-                fits = blocks.allocate(who, who.num_tokens)
-                assert counts.allocate(who, who.num_tokens) == fits
-                who.num_computed_tokens += fits
-            if move != "writes" or not fits:
+            if who.is_finished or move != "computes" or not compute(who, [], []):
                 inside.remove(who)
                 blocks.free(who)
                 counts.free(who)
-                if move != "leaves":
+                if move != "leaves" and not who.is_finished:
                     who.preempt()
                     outside.append(who)
         assert counts.num_free_blocks == blocks.num_free_blocks

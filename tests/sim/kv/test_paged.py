@@ -177,6 +177,8 @@ def test_a_pool_beside_the_weights_is_as_large_as_all_its_settings_say():
     pool = Paged.beside(model, gpu, 32, False, tensor_parallel=4, memory_utilization=0.8)
     blocks = num_kv_blocks(model, gpu, block_size=32, tensor_parallel=4, memory_utilization=0.8)
     assert pool == Paged(blocks, block_size=32, prefix_caching=False)
+    usual = num_kv_blocks(MODELS["Llama-3.1-8B"], gpu, block_size=16, memory_utilization=0.9)
+    assert Paged.beside(MODELS["Llama-3.1-8B"], gpu) == Paged(usual, 16, prefix_caching=True)
 
 
 def test_two_blocks_are_a_pool_and_one_is_none():
