@@ -53,6 +53,7 @@ def test_without_a_pause_all_bursts_come_at_once():
 def test_bursts_of_eight_at_four_requests_a_second_come_every_two_seconds():
     bursts = BurstArrivals.at_rate(4.0, size=8)
     assert bursts == BurstArrivals(8, every_seconds=2.0)
+    assert BurstArrivals.at_rate(0.5, size=2).every_seconds == 4.0
     assert bursts.draw(17, np.random.default_rng(0))[[0, 7, 8, 16]].tolist() == [0, 0, 2, 4]
 
 
@@ -300,6 +301,7 @@ def test_requests_at_even_distances_keep_off_both_ends():
     assert [request.arrival_seconds for request in three] == [0.5, 1.0, 1.5]
     assert [request.id for request in three] == [1, 2, 3]
     assert {(request.prompt_tokens, request.output_tokens) for request in three} == {(50, 1)}
+    assert [request.id for request in evenly(2, 1.0, 50)] == [0, 1]
     assert evenly(0, within_seconds=2.0, prompt_tokens=50) == ()
 
 
