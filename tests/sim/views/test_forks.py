@@ -42,11 +42,12 @@ def test_parallel_answers_go_on_sharing_the_full_blocks_of_the_prompt_only():
     assert not set(first[2:]) & set(second[2:])
 
 
-def test_three_samples_of_twenty_tokens_by_hand():
-    """Two full blocks of the prompt are shared; the other three of each answer are its own."""
-    setup = ForkSetup("parallel", 3, prompt_tokens=10, output_tokens=10, block_size=4)
-    assert sharing(run(setup)) == Sharing(2 + 3 * 3, num_listed_blocks=15, num_copies=2)
-    assert setup.num_blocks == 15
+def test_three_samples_of_21_tokens_by_hand():
+    """Two full blocks of the prompt are shared; the other four of each answer are its own, the last
+    of them taken for the last token."""
+    setup = ForkSetup("parallel", 3, prompt_tokens=10, output_tokens=11, block_size=4)
+    assert sharing(run(setup)) == Sharing(2 + 3 * 4, num_listed_blocks=18, num_copies=2)
+    assert setup.num_blocks == 18
 
 
 def test_only_a_prompt_of_whole_blocks_fills_its_last_one():
