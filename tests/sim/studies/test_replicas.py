@@ -56,6 +56,12 @@ def test_what_was_sent_long_ago_is_no_load_and_new_texts_go_to_whoever_had_least
     assert route(calm, 3, "affinity") == (0, 1, 2, 0)
 
 
+def test_whoever_begins_alike_goes_to_the_same_server_whatever_follows():
+    system = Segment("system", 5)
+    chats = [Request(who, who, 9, 1, (system, Segment(f"chat-{who}", 3))) for who in range(4)]
+    assert len(set(route(chats, 4, "affinity"))) == 1
+
+
 def test_among_many_requests_every_text_is_asked_for():
     ids = {request.prefix[0].id for request in traffic(2, 0.2)}
     assert ids == {f"prefix-{text}" for text in range(1 + 2 * replicas.PREFIXES_EACH)}
