@@ -62,6 +62,12 @@ def test_whoever_begins_alike_goes_to_the_same_server_whatever_follows():
     assert len(set(route(chats, 4, "affinity"))) == 1
 
 
+def test_every_replica_brings_four_requests_a_second():
+    for number in (1, 20):
+        last = traffic(number, 0.0)[-1].arrival_seconds
+        assert replicas.REQUESTS_EACH / last == pytest.approx(replicas.RATE_EACH, rel=0.2)
+
+
 def test_among_many_requests_every_text_is_asked_for():
     ids = {request.prefix[0].id for request in traffic(2, 0.2)}
     assert ids == {f"prefix-{text}" for text in range(1 + 2 * replicas.PREFIXES_EACH)}
