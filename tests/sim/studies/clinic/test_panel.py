@@ -78,3 +78,17 @@ def test_a_contiguous_pool_has_the_bytes_of_the_paged_one():
     contiguous = replace(paged, paged=False)
     assert isinstance(contiguous.memory, Contiguous)
     assert contiguous.pool_tokens == paged.pool_tokens == 16 * paged.memory.open().num_usable_blocks
+
+
+def test_a_limit_counts_from_its_own_value_on_and_equal_shares_are_compute():
+    at = clinic.Readings(ttft_p99=1, itl_p99=1, kv=0.9, bandwidth=0.3, compute=0.3)
+    assert clinic.answers(at, SLO, clinic.Thresholds(kv=0.9, busy=0.3)) == (
+        *("neither", "full", "compute"),
+    )
+
+
+def test_the_longest_prompt_with_the_promise_has_it_too():
+    asked = (request(0, 200, 4), request(1, 201, 4, arrival=9.0))
+    (setup,) = Deployment(asked).setups()
+    here = clinic.read([engine.simulate(setup)], Slo(1, 1, longest_prompt=200))
+    assert len(here.ttft) == 1
