@@ -90,7 +90,7 @@ def test_a_long_text_is_cut_where_the_caller_says():
 
 def test_times_are_read_from_the_clock_that_is_given_and_none_is_lost():
     """A clock that goes on by one at each look: a station lies between two looks."""
-    ticks = count()
+    ticks = count(7)
     way = through(ENGLISH, 2, clock=lambda: float(next(ticks)))
     assert way.tokenize_seconds == 1
     for turn in way.turns:
