@@ -250,6 +250,7 @@ def steps() -> None:
         model=clock.model.name,
         gpu=clock.gpu.name,
     )
+    chapter.say("sides")
 
 
 @chapter.act("measured", tr("在这台机器上量", "Measured here"), deeper=True)
