@@ -121,7 +121,7 @@ class Rehearsal(quoting.Unseen):
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return self.values.pop(key, None)
 
-    def paste(self, key: str, label: str, most: int) -> str:
+    def paste(self, key: str, label: str, advanced: bool = False) -> str:
         return cast(str, self.values.pop(key, ""))
 
     def _stand(self, key: str, places: list[Any], start: Any) -> Any:

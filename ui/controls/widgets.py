@@ -153,6 +153,17 @@ def line(key: str, label: str, start: str, help: str | None = None) -> tuple[str
     return value, letters if kept == value else len(value)
 
 
+def passage(key: str, label: str) -> str:
+    """Lines of the reader's own, kept for the session, also while they look elsewhere."""
+    box = f"{key}-box"
+    widget = state.own_widget(key)
+    if widget not in st.session_state:
+        st.session_state[widget] = state.kept(box, "")
+    text = st.text_area(label, height=80, key=widget, on_change=state.moved) or ""
+    state.keep(box, text)
+    return text
+
+
 # How each of them reads the text of an address: its value, or ValueError for what means nothing.
 
 

@@ -228,6 +228,11 @@ def ambient() -> dict[str, str]:
     return along | ({"view": "lecture"} if st.query_params.get("view") == "lecture" else {})
 
 
+def own_widget(key: str) -> str:
+    """The widget of a control whose value is kept (`keep`), but not in the URL."""
+    return _widget(key)
+
+
 def came_by_link() -> bool:
     """True when the reader opened this page by a link that carries the state of a control."""
     return bool(_page().private.get("_came_by_link", False))

@@ -107,18 +107,15 @@ class Choosing(Stage):
             self._answers[key] = given.getvalue() if given else None
         return cast(bytes | None, self._answers.get(key))
 
-    def paste(self, key: str, label: str, most: int) -> str:
-        """Text of the reader's own, up to `most` letters; for this session, never in the URL."""
+    def paste(self, key: str, label: str, advanced: bool = False) -> str:
+        """Text of the reader's own; for this session, never in the URL.
+
+        Without a limit, since the browser would drop what goes beyond it in silence: whoever reads
+        the text says what is too much, and it stays in the box.
+        """
         if not self.rehearses:
-            with self._at.controls:
-                given = st.text_area(
-                    label,
-                    max_chars=most,
-                    height=80,
-                    key=f"{self.here.stem}-{key}",
-                    on_change=state.moved,
-                )
-            self._answers[key] = given or ""
+            with self._place_of(None, advanced, in_text=False):
+                self._answers[key] = widgets.passage(key, label)
         return cast(str, self._answers.get(key, ""))
 
     def kept_as_a(self, choose: Callable[[], Chosen]) -> Chosen | None:

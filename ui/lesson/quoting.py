@@ -86,7 +86,7 @@ class Unseen:
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return None
 
-    def paste(self, key: str, label: str, most: int) -> str:
+    def paste(self, key: str, label: str, advanced: bool = False) -> str:
         return ""
 
     def kept_as_a(self, choose: Callable[[], Any]) -> Any:
