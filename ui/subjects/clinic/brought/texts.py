@@ -1,26 +1,15 @@
-"""Bytes as people have them, as lines: encodings by their marks, fences, prompts, what was cut.
+"""Bytes as people have them, as lines that say something; chats put fences around."""
 
-PowerShell writes UTF-16, editors put a mark in front, chats put fences around; what a terminal
-showed has the command in front and a prompt behind.
-"""
-
-import codecs
 import re
 from collections.abc import Iterator
 
 from sim.errors import SimError, require
+from ui.words import encodings
 
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000  # a server with many models has two thousand
 SHOWN_LETTERS = 40  # of what is quoted from a text
 
-MARKS = (  # the longer one first: UTF-32 begins like UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 FENCE = re.compile(r"\s*(?:```|~~~)\S*\s*")
 LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -35,7 +24,7 @@ def decoded(data: bytes) -> str:
     weigh(data)
     require(not data.startswith((b"\x1f\x8b", b"PK\x03\x04")), "brought_compressed")
     try:
-        text = data.decode(_encoding(data))
+        text = encodings.decoded(data)
     except UnicodeDecodeError as error:
         raise SimError("brought_not_text") from error
     num_lines = text.count("\n") + 1
@@ -46,16 +35,6 @@ def decoded(data: bytes) -> str:
 def weigh(data: bytes) -> None:
     """Raises: SimError: `brought_too_large`."""
     require(len(data) <= MAX_BYTES, "brought_too_large", given=len(data), most=MAX_BYTES)
-
-
-def _encoding(data: bytes) -> str:
-    for mark, name in MARKS:
-        if data.startswith(mark):
-            return name
-    head = data[:1000]
-    if head[1::2].count(0) > len(head) / 4:  # Latin letters, each with an empty byte behind
-        return "utf-16-le"
-    return "utf-16-be" if head[::2].count(0) > len(head) / 4 else "utf-8"
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
