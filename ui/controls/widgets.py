@@ -6,7 +6,7 @@ follows the slider while it is dragged (`live`); the URL follows when it is let 
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -133,11 +133,15 @@ def choose(
     return str(value)
 
 
-def line(key: str, label: str, start: str, help: str | None = None) -> tuple[str, int]:
+def line(
+    key: str, label: str, start: str, help: str | None = None, most: int = state.MAX_TYPED
+) -> tuple[str, int]:
     """A line of the reader's own words, and how many letters they gave.
 
-    Of a longer one the first `state.MAX_TYPED` letters stay; what no line can hold becomes a space.
+    Of a longer one the first `most` letters stay; what no line can hold becomes a space.  More than
+    `state.MAX_TYPED` are kept in the session, not in the URL.
     """
+    writable = up_to(most)
     widget = state.bind(key, start, writable)
     given = f"{key}-letters"
 
@@ -195,8 +199,9 @@ def switch(text: str) -> bool:
     return text == "1"
 
 
-def writable(text: str) -> str:
-    return UNWRITABLE.sub(" ", text[: state.MAX_TYPED])
+def up_to(most: int) -> Callable[[str], str]:
+    """Reads a text of at most so many letters."""
+    return lambda text: UNWRITABLE.sub(" ", text[:most])
 
 
 def _kind(*numbers: float | None) -> type[int] | type[float]:

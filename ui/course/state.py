@@ -129,13 +129,14 @@ def restate(on: bool) -> None:
 
 
 def settle(key: str, value: Any, default: Any) -> None:
-    """Remember where a control stands."""
+    """Remember where a control stands; what no address holds is remembered in the session alone."""
     page = _page()
     page.values[key], page.defaults[key] = value, default
-    if value == default:
+    text = _text(value)
+    if value == default or len(text) > MAX_LENGTHS.get(key, MAX_LENGTH):
         page.written.pop(key, None)
     else:
-        page.written[key] = _text(value)
+        page.written[key] = text
 
 
 def moved() -> None:

@@ -66,16 +66,22 @@ class Choosing(Stage):
         return cast(str, self._control(widgets.choose, given, more, widgets.known(options)))
 
     def write(
-        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+        self,
+        label: str,
+        start: str = tiny_model.SAMPLE,
+        is_prompt: bool = True,
+        most: int = state.MAX_TYPED,
+        **more: Any,
     ) -> str:
         """A line of the reader's own words, cut with a message where it is too long.
 
         A prompt is also too long if the tiny model would not read all of it.
         """
-        given = (state.TYPED, label, start)
+        given, read = (state.TYPED, label, start), widgets.up_to(most)
+        more["most"] = most
         if self.rehearses or self._quoted is not None:
-            return cast(str, self._control(widgets.line, given, more, widgets.writable))
-        text, letters = self._control(widgets.line, given, more, widgets.writable)
+            return cast(str, self._control(widgets.line, given, more, read))
+        text, letters = self._control(widgets.line, given, more, read)
         self._answers[state.TYPED] = text
         left_out = tiny_model.left_out(text) if is_prompt else 0
         self.problem(problems.text_cut(letters, text, left_out))

@@ -210,7 +210,7 @@ def test_of_a_long_line_the_beginning_stays_and_its_length_is_told_once():
 def test_what_no_line_can_hold_becomes_a_space():
     from ui.controls import widgets
 
-    assert widgets.writable("a\x00b\nc\u2028d\ud800e") == "a b c d e"
+    assert widgets.up_to(20)("a\x00b\nc\u2028d\ud800e") == "a b c d e"
     assert typed(with_own_words(), "a\x00b\tc")[0] == "a b c"
 
 
