@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -670,3 +671,26 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(sorted(ENTRY)), VALUES))
 def test_no_values_in_json_make_the_reader_fail_in_another_way(changed):
     assert outcome(lines_of(ENTRY, ENTRY | changed)) in ("read", "refused")
+
+
+SAMPLES = (
+    GOOD,
+    BURSTGPT + "5,ChatGPT,472,18,490,Conversation log\n",
+    PLAIN + "2.5,10,3\n4,20,6\n",
+    lines_of(ENTRY, ENTRY),
+    hashed((0, 1536, [1, 2, 3]), (1, 1536, [1, 2, 4])),
+    json.dumps(CHATS),
+    "".join(json.dumps(one) + "\n" for one in CHATS),
+)
+SCRAPS = ("", "NaN", "1e999", "-1", "{", "[", '"', "\\", "\n", "\0", "9" * 400, "null", "\ud800")
+
+
+def test_mutated_traces_are_read_or_refused_with_a_code():
+    rng = np.random.default_rng(4)
+    for _ in range(1_500):
+        text = SAMPLES[rng.integers(len(SAMPLES))]
+        for _ in range(rng.integers(1, 5)):
+            at, length = rng.integers(len(text) + 1), rng.integers(1, 12)
+            text = text[:at] + SCRAPS[rng.integers(len(SCRAPS))] + text[at + length :]
+        with suppress(SimError):
+            assert read(text).requests

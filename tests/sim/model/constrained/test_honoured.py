@@ -8,6 +8,7 @@ import random
 import re
 import string
 import warnings
+from contextlib import suppress
 
 import jsonschema
 import pytest
@@ -220,3 +221,17 @@ def test_any_text_is_refused_or_a_pattern_of_re(text):
     for one in ("", "a", "1", "-", "]", *texts_of(machine, random.Random(1), 4)):
         if len(one) < 12:
             assert machine.accepts(one) == (theirs.fullmatch(one) is not None), one
+
+
+SCRAPS = ("", "{", "}", "[", ",", '"', "null", "true", "-1", "1e999", '{"$ref":"#"}', "\\ud800")
+
+
+def test_mutated_schemas_are_read_or_refused_with_a_code():
+    rng = random.Random(5)
+    for _ in range(1_500):
+        text = json.dumps(rng.choice(FIXED))
+        for _ in range(rng.randint(1, 4)):
+            at, length = rng.randrange(len(text) + 1), rng.randint(0, 12)
+            text = text[:at] + rng.choice(SCRAPS) + text[at + length :]
+        with suppress(SimError):
+            json_schema.pattern(text)
