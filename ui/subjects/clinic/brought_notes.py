@@ -109,6 +109,10 @@ def note(own: Note) -> str:
             f"The same series come {_count(values, 'times')} times: taken as texts of one server, "
             "fetched one after the other.",
         ),
+        "repeated": tr(
+            "有些行出现了不止一次，每一行读的是最后那次。",
+            "Some lines come more than once; of each the last one is read.",
+        ),
         "counters_fell": tr(
             "后一份里有计数器变小了：重启过、次序颠倒，或不是同一台。所以没有相减，只读最后一份。",
             "Counters of the later one stand lower: a restart, the wrong order, or two servers. So "

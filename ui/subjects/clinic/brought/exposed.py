@@ -99,6 +99,11 @@ def _spanned(found: Scrapes) -> tuple[_Spanned, list[Note]]:
     """What was counted between the first and the last scrape, if it can be told."""
     if found.num_scrapes == 1:
         return _Spanned("start", found.last), []
+    sizes = [sum(map(len, scrape.values())) for scrape in (found.first, found.last)]
+    if min(sizes) * 2 < max(sizes):  # no second scrape: lines that come again
+        for name, own in found.first.items():
+            found.last[name] = own | found.last.get(name, {})
+        return _Spanned("start", found.last), [Note("repeated")]
     times = Note("scrapes", {"times": found.num_scrapes})
     counted = {
         name: _difference(found.first.get(name, {}), own)

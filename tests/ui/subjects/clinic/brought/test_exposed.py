@@ -279,6 +279,15 @@ def test_after_a_restart_nothing_is_subtracted_and_it_is_said():
     assert codes(found) == ["scrapes", "counters_fell"]
 
 
+@pytest.mark.parametrize("comes_first", [True, False])
+def test_a_few_lines_that_come_again_are_no_second_scrape(comes_first):
+    again = 'vllm:num_preemptions_total{engine="0"} 41\n'
+    found = exposed.read(again + QUIET_NIGHT if comes_first else QUIET_NIGHT + again)
+    assert (found.span, found.preemptions) == ("start", 40 if comes_first else 41)
+    assert found.ttft == Interval(0.0, 1.0, 1000)
+    assert codes(found) == ["repeated"]
+
+
 def test_a_span_in_which_nothing_happened_has_no_latency():
     found = exposed.read(QUIET_NIGHT + QUIET_NIGHT)
     assert (found.ttft, found.preemptions) == (None, 0)
