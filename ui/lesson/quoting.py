@@ -76,7 +76,12 @@ class Unseen:
         pass
 
     def write(
-        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+        self,
+        label: str,
+        start: str = tiny_model.SAMPLE,
+        is_prompt: bool = True,
+        most: int = 0,
+        **more: Any,
     ) -> str:
         return start
 
