@@ -110,7 +110,12 @@ class Rehearsal(quoting.Unseen):
         return chosen
 
     def write(
-        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+        self,
+        label: str,
+        start: str = tiny_model.SAMPLE,
+        is_prompt: bool = True,
+        most: int = 0,
+        **more: Any,
     ) -> str:
         return cast(str, self.values.pop("text", start))
 
