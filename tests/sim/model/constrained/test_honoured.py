@@ -167,6 +167,34 @@ def test_texts_of_usual_schemas_satisfy_them(schema):
     assert violations(schema, random.Random(3), 150) == []
 
 
+TEMPTING = [  # what is easily accepted and then violated
+    {"oneOf": [{"type": "string"}, {"const": "a"}]},
+    {"oneOf": [{"type": "integer"}, {"type": "number"}]},
+    {"oneOf": [{"enum": [1, "a"]}, {"enum": [1.0, "b"]}]},
+    {"oneOf": [{"type": "object", "properties": {"a": {"const": 1}}},
+               {"type": "object", "properties": {"a": {"const": 2}}}]},
+    {"allOf": [{"type": "string"}, {"maxLength": 1}]},
+    {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["b"]},
+    {"type": "array", "items": {"type": "boolean"}, "minItems": 3, "uniqueItems": True},
+    {"type": "object", "additionalProperties": {"type": "null"}, "minProperties": 2},
+    {"type": "string", "pattern": "^a+$"},
+    {"type": "integer", "minimum": 5},
+    {"$ref": "#/$defs/a", "maxLength": 1, "$defs": {"a": {"type": "string"}}},
+    {"type": "string", "not": {"const": ""}},
+    {"anyOf": [{"type": "string"}], "maxLength": 1},
+    {"const": "a", "enum": ["b"]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", TEMPTING, ids=range(len(TEMPTING)))
+def test_what_is_easily_violated_is_refused_or_kept(schema):
+    with suppress(SimError):
+        machine = compiled(json_schema.pattern(json.dumps(schema)))
+        check = jsonschema.Draft202012Validator(schema)
+        texts = texts_of(machine, random.Random(2), 100)
+        assert [text for text in texts if not check.is_valid(json.loads(text))] == []
+
+
 def test_texts_that_are_drawn_differ():
     machine = compiled(json_schema.pattern(json.dumps(FIXED[0])))
     assert len(set(texts_of(machine, random.Random(1), 50))) > 20
@@ -174,20 +202,18 @@ def test_texts_that_are_drawn_differ():
 
 # -- patterns ---------------------------------------------------------------------------------
 
-ATOMS = st.sampled_from(
-    [
-        *"ab1-_ .中é٣",
-        *(r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"\.", r"\n", r"\x41", r"\u4e2d", "\n"),
-        *("[ab]", "[^a]", r"[\d-]", "[-a]", "[]a]", "[^]a]", r"[\w.]", "[a-c1-3]", r"[^\s\d]"),
-        *("[a-b-c]", r"[\-a]", r"[a\]]", "[--a]", r"[\d-a]", "(?i)", "^", "$", r"\b", r"\1", "["),
-        *("{2}", "(?=a)"),
-    ]
+ATOMS = (
+    *"ab1-_ .中é٣",
+    *(r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"\.", r"\n", r"\x41", r"\u4e2d", "\n"),
+    *("[ab]", "[^a]", r"[\d-]", "[-a]", "[]a]", "[^]a]", r"[\w.]", "[a-c1-3]", r"[^\s\d]"),
+    *("[a-b-c]", r"[\-a]", r"[a\]]", "[--a]", r"[\d-a]", "(?i)", "^", "$", r"\b", r"\1", "["),
+    *("{2}", "(?=a)"),
 )
 TIMES = st.sampled_from(
     ["", "*", "+", "?", "{2}", "{1,3}", "{0,2}", "{2,}", "*?", "+?", "??", "{1,2}?"]
 )
 PATTERNS = st.recursive(
-    st.tuples(ATOMS, TIMES).map("".join),
+    st.tuples(st.sampled_from(ATOMS), TIMES).map("".join),
     lambda inner: st.one_of(
         st.lists(inner, min_size=1, max_size=3).map("".join),
         st.lists(inner, min_size=2, max_size=3).map("|".join),
@@ -200,27 +226,31 @@ PATTERNS = st.recursive(
 LETTERS = [*"ab1-_ .A中é٣\n]", "Ⅷ", "\u2003", "😀"]
 
 
-@given(PATTERNS, st.lists(st.lists(st.sampled_from(LETTERS), max_size=5).map("".join), max_size=12),
-       st.integers(0, 2**20))  # fmt: skip
-def test_every_accepted_pattern_agrees_with_re(pattern, texts, seed):
-    machine = machine_of(pattern)
+def agrees(machine, pattern, texts):
+    """Whether our automaton and `re` say the same of all texts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "possible nested set"
         theirs = re.compile(pattern)
-    for text in [*texts, *texts_of(machine, random.Random(seed), 6)]:
+    own = texts_of(machine, random.Random(len(texts)), 6)
+    for text in [*texts, *own]:
         if len(text) < 12:  # `re` tries and goes back
             assert machine.accepts(text) == (theirs.fullmatch(text) is not None), text
 
 
+@pytest.mark.parametrize("atom", ATOMS)
+def test_every_atom_that_is_accepted_agrees_with_re(atom):
+    with suppress(SimError):
+        agrees(compiled(atom), atom, LETTERS)
+
+
+@given(PATTERNS, st.lists(st.lists(st.sampled_from(LETTERS), max_size=5).map("".join), max_size=12))
+def test_every_accepted_pattern_agrees_with_re(pattern, texts):
+    agrees(machine_of(pattern), pattern, texts)
+
+
 @given(st.text(string.printable + "中٣", max_size=14))
 def test_any_text_is_refused_or_a_pattern_of_re(text):
-    machine = machine_of(text)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = re.compile(text)
-    for one in ("", "a", "1", "-", "]", *texts_of(machine, random.Random(1), 4)):
-        if len(one) < 12:
-            assert machine.accepts(one) == (theirs.fullmatch(one) is not None), one
+    agrees(machine_of(text), text, ["", "a", "1", "-", "]"])
 
 
 SCRAPS = ("", "{", "}", "[", ",", '"', "null", "true", "-1", "1e999", '{"$ref":"#"}', "\\ud800")
