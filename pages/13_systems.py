@@ -20,15 +20,18 @@ from ui.words.numbers import count, microseconds, percent, plain, seconds, signi
 
 SCHEMA = (
     '{"type":"object","properties":{"engine":{"enum":["vLLM","SGLang"]},'
-    '"paged":{"type":"boolean"}}}'
+    '"paged":{"type":"boolean"}},"required":["engine","paged"]}'
 )
 FORMATS: dict[str, dict[str, object]] = {
     "format_off": {"mask": False},
     "format_jump": {"jump": True},
-    "format_date": {"text": r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"},
-    "format_cut": {"text": '{"type":"object","properties":{"batch":{"type":"integer"}}}'},
+    "format_date": {"text": "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"},
+    "format_cut": {
+        "text": '{"type":"object","properties":{"batch":{"type":"integer"}},"required":["batch"]}'
+    },
     "format_evil": {"text": r"((a+)+)+b"},
 }
+MOST_LETTERS = 4_000  # of a format
 OUTCOMES = {
     "complete": "format_complete",
     "broken": "format_broken",
@@ -207,7 +210,7 @@ def memory_pressure() -> None:
 def structured() -> None:
     chapter.say("format")
     label = tr("正则表达式或 JSON Schema", "Regex or JSON Schema")
-    typed = chapter.write(label, start=SCHEMA, is_prompt=False)
+    typed = chapter.write(label, start=SCHEMA, is_prompt=False, most=MOST_LETTERS)
     is_masked = chapter.toggle("mask", tr("掩码", "Mask"), start=True)
     jumps = chapter.toggle("jump", tr("向前跳", "Jump ahead"))
     label = tr("温度", "Temperature")

@@ -15,6 +15,7 @@ from ui.results import runs
 from ui.subjects.clinic import (
     as_engines_say,
     bring,
+    brought_notes,
     metrics_example,
     metrics_text,
     pictures,
@@ -31,7 +32,7 @@ HIGHEST_SEED = 9_999
 BUDGET = 2  # changes
 QUESTIONS = ("step1", "step2", "step3")
 OF_A_CASE = (*QUESTIONS, "cure1", "cure2", *treatment.KEYS, "reveal")
-FILES = ("txt", "prom", "json")
+FILES = ("txt", "prom", "json", "jsonl", "log")
 TTFT_TARGETS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 ITL_TARGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 KV_LIMITS = (0.6, 0.7, 0.8, 0.9, 0.95)
@@ -338,8 +339,13 @@ def alone() -> None:
 @chapter.act("bring", tr("自带数据", "Bring your own"), deeper=True)
 def bring_your_own() -> None:
     chapter.say("bring")
-    uploaded = chapter.upload("file", tr("文件，至多 1 MB", "A file, 1 MB at most"), FILES)
-    pasted = chapter.paste("paste", tr("或者贴在这里", "Or paste it here"), metrics_text.MAX_PASTED)
+    uploaded = chapter.upload("file", tr("文件，至多 10 MB", "A file, 10 MB at most"), FILES)
+    pasted = chapter.paste("paste", tr("或者贴在这里", "Or paste it here"))
+    before = chapter.paste(
+        "before",
+        tr("同一台更早的一份（可不填）", "An earlier text, if you have one"),
+        advanced=True,
+    )
     ttft = chapter.pick(
         "ttft", tr("TTFT p99 目标", "TTFT p99 target"), TTFT_TARGETS, start=1, unit="s"
     )
@@ -349,8 +355,8 @@ def bring_your_own() -> None:
     kv = chapter.pick("kv", tr("KV 算满", "KV counts as full"), KV_LIMITS, start=0.9)
     busy = chapter.pick("busy", tr("算忙", "Counts as busy"), BUSY_LIMITS, start=0.3)
     slo, limits = sick.Slo(ttft, itl), sick.Thresholds(kv, busy)
-    own, problem = metrics_text.read(uploaded, pasted)
-    chapter.problem(problem, "bring_failed")
+    own, problem = metrics_text.read(uploaded, pasted, before)
+    chapter.problem(brought_notes.problem(problem) if problem else "", "bring_failed")
     brought = own or metrics_text.parse(
         metrics_example.example(runs.panel(WORKED.code, 0)).encode()
     )
@@ -367,6 +373,8 @@ def bring_your_own() -> None:
     chapter.say(
         "bring_result",
         answers=bring.answers(brought, slo, limits),
+        span=bring.span(brought),
+        notes=bring.notes(brought),
         missing=bring.missing(brought),
     )
     chapter.leads(bring.ways(brought, slo, limits))

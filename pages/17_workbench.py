@@ -12,6 +12,7 @@ from sim.engine import Setup, Users
 from sim.engine.server import Server
 from sim.kv import Paged
 from sim.studies import sweep
+from sim.workload.traces import Trace
 from ui import lesson
 from ui.controls import traces
 from ui.controls.server_knobs import choose_server, whose_rules, whose_times
@@ -20,6 +21,7 @@ from ui.controls.traffic_knobs import RATES, choose_rate, choose_traffic, choose
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import curves, run_cards, run_pictures, runs
+from ui.subjects.prefix import pictures as prefix_pictures
 from ui.words import notes
 from ui.words.numbers import count, percent, plain, seconds, significant
 
@@ -32,6 +34,7 @@ STAND_IN = workload.Workload(
     workload.LognormalLength(211, 601),
 ).requests()
 
+CACHES = (65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)  # tokens
 TTFT_LIMITS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 TPOT_LIMITS = (0.012, 0.015, 0.02, 0.025, 0.03, 0.05, 0.1)
 PRESETS: dict[str, dict[str, object]] = {
@@ -297,8 +300,8 @@ def loops() -> None:
 @chapter.act("trace", tr("真实流量", "Real traffic"))
 def trace() -> None:
     chapter.say("trace")
-    label = tr("CSV 或 JSONL，至多 10 MB", "CSV or JSONL, 10 MB at most")
-    uploaded = chapter.upload("file", label, ["csv", "jsonl"])
+    label = tr("CSV、JSONL 或 JSON，至多 10 MB", "CSV, JSONL or JSON, 10 MB at most")
+    uploaded = chapter.upload("file", label, ["csv", "jsonl", "json", "txt"])
     chapter.front("seqs", "gpu")
     speed = chapter.pick(
         "speed", tr("播放倍速", "Speed of arrivals"), (0.5, 1, 2, 4, 8), start=1, unit="×"
@@ -336,8 +339,36 @@ def trace() -> None:
         chapter.say("trace_none", **numbers)
     if read and read.num_skipped:
         chapter.say("trace_skipped", skipped=count(read.num_skipped))
+    if read and read.block_tokens:
+        draw_prefixes(read, setup, server)
     say_rejected(setup)
     chapter.take_along(setup, server.memory_utilization)
+
+
+def draw_prefixes(read: Trace, setup: Setup, server: Server) -> None:
+    """What a prefix cache could find in a trace that tells what its prompts have in common."""
+    requests, block = traces.in_blocks(read), read.block_tokens or 1
+    rates = runs.hit_rates_of(requests, block, CACHES)
+    (limit,) = runs.hit_rates_of(requests, block, (None,))
+    pools = {tr("这台服务器", "this server"): server.kv_tokens}
+    chapter.draw(
+        prefix_pictures.hit_curve(
+            CACHES, rates, limit, None, pools, chapter.large, tr("这份流量", "this trace")
+        ),
+        "prefixes",
+        alt=tr(
+            "横轴是缓存能装多少 token，纵轴是这份流量的命中率；另一条是 Mooncake 的实测",
+            "Hit rate of this trace along the size of the cache; and Mooncake's",
+        ),
+    )
+    chapter.say(
+        "trace_prefixes",
+        block=block,
+        requests=count(len(requests)),
+        limit=percent(limit),
+        hits=percent(runs.summary(setup).prefix_hit_rate),
+    )
+    chapter.leads({tr("缓存要多大", "How large a cache must be"): "08_prefix_cache"})
 
 
 # -- what a run shows -----------------------------------------------------------------------------

@@ -35,6 +35,12 @@ class Server:
         """Whether its rules are held to records of the real scheduler (`sim.replay`)."""
         return type(self.policy) is Chunked  # those that extend it have rules of their own
 
+    @property
+    def kv_tokens(self) -> int:
+        """How many tokens its pool has room for."""
+        pool = self.memory.open()
+        return pool.num_usable_blocks * pool.block_size
+
     def serving(self, requests: tuple[Request, ...], users: Users | None = None) -> Setup:
         return Setup(
             requests,

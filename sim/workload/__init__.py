@@ -5,6 +5,7 @@ lengths    how much: fixed, uniform, lognormal
 generated  traffic drawn from both, by a seed; conversations
 prompts    who says what: whatever begins alike is shared
 traces     who asked: recorded traffic, from a file
+           (trace_json: whose rows are JSON; trace_rows: what all have in common)
 """
 
 from sim.workload.arrivals import (

@@ -12,6 +12,7 @@ vllm:time_to_first_token_seconds_bucket{le="+Inf"} 100
 vllm:inter_token_latency_seconds_bucket{le="0.02"} 100
 vllm:inter_token_latency_seconds_bucket{le="+Inf"} 100
 vllm:gpu_cache_usage_perc 0.93
+vllm:num_preemptions_total 12
 """
 
 
@@ -66,6 +67,7 @@ def test_brought_metrics_are_read_and_broken_ones_lose_nothing(new_page):
     box.press("Control+Enter")
     text, figure = page.locator(".st-key-rest"), page.locator(".st-key-figure")
     expect(text).to_contain_text("Read as vLLM")
+    expect(text).to_contain_text("TTFT p99 between 1.00 s and 10.0 s")
     expect(text).to_contain_text("KV limits concurrency")
     expect(text).to_contain_text("DCGM_FI_PROF_DRAM_ACTIVE")
     box.fill("<img src=x onerror=alert(1)> 1")
@@ -76,5 +78,6 @@ def test_brought_metrics_are_read_and_broken_ones_lose_nothing(new_page):
     expect(figure).to_contain_text("Broken JSON at 1:17")
     expect(text).to_contain_text("KV limits concurrency")
     assert page.locator("[data-testid=stMain] img[src=x]").count() == 0
+    expect(box).to_have_value("<img src=x onerror=alert(1)> 1")  # nothing of it is lost
     helpers.nudge(page, "KV counts as full")
-    expect(text).to_contain_text("KV has room")
+    expect(text).to_contain_text("with 12 preemptions it was full before")

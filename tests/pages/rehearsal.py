@@ -110,7 +110,12 @@ class Rehearsal(quoting.Unseen):
         return chosen
 
     def write(
-        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+        self,
+        label: str,
+        start: str = tiny_model.SAMPLE,
+        is_prompt: bool = True,
+        most: int = 0,
+        **more: Any,
     ) -> str:
         return cast(str, self.values.pop("text", start))
 
@@ -121,7 +126,7 @@ class Rehearsal(quoting.Unseen):
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return self.values.pop(key, None)
 
-    def paste(self, key: str, label: str, most: int) -> str:
+    def paste(self, key: str, label: str, advanced: bool = False) -> str:
         return cast(str, self.values.pop(key, ""))
 
     def _stand(self, key: str, places: list[Any], start: Any) -> Any:

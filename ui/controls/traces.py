@@ -5,14 +5,17 @@ from itertools import accumulate
 import streamlit as st
 
 from sim.errors import SimError
+from sim.request import Request
 from sim.workload import traces
 from sim.workload.traces import Trace
+from ui import tiny_model
 from ui.course import state
-from ui.words import problems
+from ui.words import encodings, problems
 from ui.words.language import tr
 from ui.words.numbers import count
 
 LIMIT = 20_000  # requests of a run; the rest of the file is only checked
+MAX_BLOCKS = 60_000  # that are followed through a cache
 MAX_OUTPUT_TOKENS = 5_000_000  # nor more than this, since each may be a step of its own
 MAX_PROMPT_TOKENS = 50_000_000  # nor more than this, since they come in pieces
 
@@ -26,6 +29,13 @@ def read(uploaded: bytes | None) -> tuple[Trace | None, str]:
         except SimError as error:
             problem = problems.error(error)
     return state.kept("trace", None), problem
+
+
+def in_blocks(trace: Trace) -> tuple[Request, ...]:
+    """The earliest requests whose blocks can be followed through caches while a reader waits."""
+    size = trace.block_tokens or 1
+    blocks = accumulate(request.prompt_tokens // size for request in trace.requests)
+    return trace.requests[: max(1, sum(number <= MAX_BLOCKS for number in blocks))]
 
 
 def cut(trace: Trace | None) -> str:
@@ -45,10 +55,15 @@ def cut(trace: Trace | None) -> str:
 @st.cache_resource(max_entries=4, show_spinner=False)  # a trace is frozen: all may share it
 def _parse(uploaded: bytes) -> Trace:
     try:
-        text = uploaded.decode("utf-8")
+        text = encodings.decoded(uploaded)
     except UnicodeDecodeError as error:
         raise SimError("trace_not_text") from error
-    return _affordable(traces.read(text).first(LIMIT))
+    return _affordable(traces.read(text, _num_tokens).first(LIMIT))
+
+
+def _num_tokens(text: str) -> int:
+    """As the tiny model's tokenizer cuts it."""
+    return len(tiny_model.encoder().encode(text))
 
 
 def _affordable(trace: Trace) -> Trace:

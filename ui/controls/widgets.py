@@ -6,7 +6,7 @@ follows the slider while it is dragged (`live`); the URL follows when it is let 
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -133,11 +133,15 @@ def choose(
     return str(value)
 
 
-def line(key: str, label: str, start: str, help: str | None = None) -> tuple[str, int]:
+def line(
+    key: str, label: str, start: str, help: str | None = None, most: int = state.MAX_TYPED
+) -> tuple[str, int]:
     """A line of the reader's own words, and how many letters they gave.
 
-    Of a longer one the first `state.MAX_TYPED` letters stay; what no line can hold becomes a space.
+    Of a longer one the first `most` letters stay; what no line can hold becomes a space.  More than
+    `state.MAX_TYPED` are kept in the session, not in the URL.
     """
+    writable = up_to(most)
     widget = state.bind(key, start, writable)
     given = f"{key}-letters"
 
@@ -151,6 +155,17 @@ def line(key: str, label: str, start: str, help: str | None = None) -> tuple[str
     state.settle(key, value, start)
     kept, letters = state.kept(given, ("", 0))
     return value, letters if kept == value else len(value)
+
+
+def passage(key: str, label: str) -> str:
+    """Lines of the reader's own, kept for the session, also while they look elsewhere."""
+    box = f"{key}-box"
+    widget = state.own_widget(key)
+    if widget not in st.session_state:
+        st.session_state[widget] = state.kept(box, "")
+    text = st.text_area(label, height=80, key=widget, on_change=state.moved) or ""
+    state.keep(box, text)
+    return text
 
 
 # How each of them reads the text of an address: its value, or ValueError for what means nothing.
@@ -184,8 +199,9 @@ def switch(text: str) -> bool:
     return text == "1"
 
 
-def writable(text: str) -> str:
-    return UNWRITABLE.sub(" ", text[: state.MAX_TYPED])
+def up_to(most: int) -> Callable[[str], str]:
+    """Reads a text of at most so many letters."""
+    return lambda text: UNWRITABLE.sub(" ", text[:most])
 
 
 def _kind(*numbers: float | None) -> type[int] | type[float]:

@@ -129,13 +129,14 @@ def restate(on: bool) -> None:
 
 
 def settle(key: str, value: Any, default: Any) -> None:
-    """Remember where a control stands."""
+    """Remember where a control stands; what no address holds is remembered in the session alone."""
     page = _page()
     page.values[key], page.defaults[key] = value, default
-    if value == default:
+    text = _text(value)
+    if value == default or len(text) > MAX_LENGTHS.get(key, MAX_LENGTH):
         page.written.pop(key, None)
     else:
-        page.written[key] = _text(value)
+        page.written[key] = text
 
 
 def moved() -> None:
@@ -233,6 +234,11 @@ def ambient() -> dict[str, str]:
     chosen = st.session_state.get(language.KEY)
     along = {"lang": chosen} if chosen else {}
     return along | ({"view": "lecture"} if st.query_params.get("view") == "lecture" else {})
+
+
+def own_widget(key: str) -> str:
+    """The widget of a control whose value is kept (`keep`), but not in the URL."""
+    return _widget(key)
 
 
 def came_by_link() -> bool:

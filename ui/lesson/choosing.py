@@ -66,16 +66,22 @@ class Choosing(Stage):
         return cast(str, self._control(widgets.choose, given, more, widgets.known(options)))
 
     def write(
-        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+        self,
+        label: str,
+        start: str = tiny_model.SAMPLE,
+        is_prompt: bool = True,
+        most: int = state.MAX_TYPED,
+        **more: Any,
     ) -> str:
         """A line of the reader's own words, cut with a message where it is too long.
 
         A prompt is also too long if the tiny model would not read all of it.
         """
-        given = (state.TYPED, label, start)
+        given, read = (state.TYPED, label, start), widgets.up_to(most)
+        more["most"] = most
         if self.rehearses or self._quoted is not None:
-            return cast(str, self._control(widgets.line, given, more, widgets.writable))
-        text, letters = self._control(widgets.line, given, more, widgets.writable)
+            return cast(str, self._control(widgets.line, given, more, read))
+        text, letters = self._control(widgets.line, given, more, read)
         self._answers[state.TYPED] = text
         left_out = tiny_model.left_out(text) if is_prompt else 0
         self.problem(problems.text_cut(letters, text, left_out))
@@ -107,18 +113,15 @@ class Choosing(Stage):
             self._answers[key] = given.getvalue() if given else None
         return cast(bytes | None, self._answers.get(key))
 
-    def paste(self, key: str, label: str, most: int) -> str:
-        """Text of the reader's own, up to `most` letters; for this session, never in the URL."""
+    def paste(self, key: str, label: str, advanced: bool = False) -> str:
+        """Text of the reader's own; for this session, never in the URL.
+
+        Without a limit, since the browser would drop what goes beyond it in silence: whoever reads
+        the text says what is too much, and it stays in the box.
+        """
         if not self.rehearses:
-            with self._at.controls:
-                given = st.text_area(
-                    label,
-                    max_chars=most,
-                    height=80,
-                    key=f"{self.here.stem}-{key}",
-                    on_change=state.moved,
-                )
-            self._answers[key] = given or ""
+            with self._place_of(None, advanced, in_text=False):
+                self._answers[key] = widgets.passage(key, label)
         return cast(str, self._answers.get(key, ""))
 
     def kept_as_a(self, choose: Callable[[], Chosen]) -> Chosen | None:

@@ -79,7 +79,12 @@ class Unseen:
         pass
 
     def write(
-        self, label: str, start: str = tiny_model.SAMPLE, is_prompt: bool = True, **more: Any
+        self,
+        label: str,
+        start: str = tiny_model.SAMPLE,
+        is_prompt: bool = True,
+        most: int = 0,
+        **more: Any,
     ) -> str:
         return start
 
@@ -89,7 +94,7 @@ class Unseen:
     def upload(self, key: str, label: str, types: Sequence[str]) -> bytes | None:
         return None
 
-    def paste(self, key: str, label: str, most: int) -> str:
+    def paste(self, key: str, label: str, advanced: bool = False) -> str:
         return ""
 
     def kept_as_a(self, choose: Callable[[], Any]) -> Any:

@@ -204,6 +204,14 @@ def lru_hit_rates(
     return tuple(lru.hit_rates(chats.requests(), block_size, capacities))
 
 
+@lru_cache(maxsize=KEPT_SUMMARIES)
+def hit_rates_of(
+    requests: tuple[Request, ...], block_size: int, capacities: tuple[int | None, ...]
+) -> tuple[float, ...]:
+    """The same of recorded requests."""
+    return tuple(lru.hit_rates(requests, block_size, capacities))
+
+
 @lru_cache(maxsize=KEPT)
 def sick_server(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Deployment:
     """The server of a case of the clinic, with some of its flags turned."""

@@ -46,6 +46,9 @@ def trace_format(name: str) -> str:
         "burstgpt": "BurstGPT",
         "plain": tr("普通 CSV", "plain CSV"),
         "measured": tr("实测记录 JSONL", "measured-run JSONL"),
+        "mooncake": tr("Mooncake JSONL，毫秒", "Mooncake JSONL, in milliseconds"),
+        "bailian": tr("百炼（Qwen）JSONL", "Bailian (Qwen) JSONL"),
+        "sharegpt": tr("ShareGPT JSON，没有时间", "ShareGPT JSON, without times"),
     }[name]
 
 

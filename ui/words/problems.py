@@ -36,6 +36,7 @@ def error(problem: SimError) -> str:
             f"a whole number between 1 and {traces.MAX_TOKENS:,}",
         ),
         "present": tr("一个值", "a value"),
+        "hashes": tr("整数的列表", "a list of whole numbers"),
     }.get(str(values.get("expected")), str(values.get("expected", "")))
     known = tr("、", ", ").join(map(str, values.get("known", ())))  # type: ignore[call-overload]
     of_format = _trace_formats([str(values["format"])] if "format" in values else [])
@@ -91,8 +92,9 @@ def error(problem: SimError) -> str:
             "The file begins with {, so one JSON object per line was expected.",
         ),
         "trace_not_text": tr(
-            "文件不是 UTF-8 文本，应为逗号分隔的 CSV 或 JSONL。",
-            "The file is not UTF-8 text; comma-separated CSV or JSONL was expected.",
+            "文件不是 UTF-8 或 UTF-16 文本，应为逗号分隔的 CSV、JSONL 或 JSON。",
+            "The file is neither UTF-8 nor UTF-16 text; comma-separated CSV, JSONL or JSON was "
+            "expected.",
         ),
         "trace_column_missing": tr(
             f"第 {line} 行缺少列 {column}。最接近的格式是“{of_format}”，它的各列都要有。",
@@ -102,6 +104,16 @@ def error(problem: SimError) -> str:
         "trace_bad_value": tr(
             f"第 {line} 行，列 {column}：读到“{value}”，应为{expected}。",
             f"Line {line}, column {column}: found “{value}”, expected {expected}.",
+        ),
+        "trace_too_long": tr(
+            f"文件超过 {values.get('most', 0):,} 行；请只留下开头的一段（`head -n`）。",
+            f"The file has more than {values.get('most', 0):,} rows; keep the beginning of it "
+            "(`head -n`).",
+        ),
+        "trace_hashes_do_not_fit": tr(
+            "`hash_ids` 的个数和提示词长度对不上：每块 512、16 或别的 2 的幂个 token 都不成。",
+            "The numbers of `hash_ids` do not fit the lengths of the prompts: neither with 512 nor "
+            "16 nor any other power of two tokens in a block.",
         ),
         "measurement_cut_short": tr(
             "这台机器太忙，没有量完。过一会儿再试。",

@@ -24,6 +24,8 @@ MAX_STATES = 1_024
 MAX_WORK = 400_000  # edges and states looked at while the table is built
 
 Array = np.ndarray
+Sequences = tuple[tuple[Span, ...], ...]  # of spans of bytes
+Known = dict[Sequences, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +102,8 @@ class _Many:
         start, end = self.state(), self.state()
         match tree:
             case Char(spans):
-                for span in spans:
-                    for sequence in utf8_spans(span):
-                        self._add(start, end, sequence)
+                sequences = tuple(each for span in spans for each in utf8_spans(span))
+                self._character(start, end, sequences, {})
             case Chain(parts):
                 self._chain(start, end, list(parts))
             case Either(options):
@@ -112,12 +113,20 @@ class _Many:
                 self._repeat(start, end, part, least, most)
         return start, end
 
-    def _add(self, start: int, end: int, sequence: tuple[Span, ...]) -> None:
-        at = start
-        for low, high in sequence[:-1]:
-            at, before = self.state(), at
-            self.edges[before].append((low, high, at))
-        self.edges[at].append((*sequence[-1], end))
+    def _character(self, start: int, end: int, sequences: Sequences, known: Known) -> None:
+        """One of these sequences of bytes; what ends alike shares its states (`known`)."""
+        ways: dict[Span, list[tuple[Span, ...]]] = {}
+        for first, *rest in sequences:
+            ways.setdefault(first, []).append(tuple(rest))
+        for (low, high), given in ways.items():
+            rests = tuple(given)
+            if rests == ((),):
+                self.edges[start].append((low, high, end))
+                continue
+            if rests not in known:
+                known[rests] = self.state()
+                self._character(known[rests], end, rests, known)
+            self.edges[start].append((low, high, known[rests]))
 
     def _chain(self, start: int, end: int, parts: list[Tree]) -> int:
         """Joins the parts between the two; the state before the last of them."""
@@ -131,9 +140,9 @@ class _Many:
 
     def _repeat(self, start: int, end: int, part: Tree, least: int, most: int | None) -> None:
         if most is None:
-            loop = self._chained(start, [part] * least)
+            at = self._chained(start, [part] * (least - 1))
             first, last = self.build(part)
-            self.free[loop] += [first, end]
+            self.free[at] += [first] if least else [first, end]
             self.free[last] += [first, end]
             return
         at = self._chained(start, [part] * least)

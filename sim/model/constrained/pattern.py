@@ -1,21 +1,22 @@
 """A regular expression as a tree: the part of the language that needs no memory.
 
-Characters, `.`, classes `[a-z]` and `[^"]`, the escapes `\\d \\w \\s \\n \\r \\t \\xNN`, groups,
-`|`, and `* + ? {m} {m,} {m,n}`.  The whole text has to match, so a `^` at the start and a `$` at
-the end change nothing.  What goes beyond a finite automaton is refused with its place: back
-references, looking around, lazy repetition.  Errors count characters from 1.
+Characters, `.`, classes `[a-z]` and `[^"]`, the escapes `\\d \\w \\s \\n \\r \\t \\f \\v \\a \\xNN
+\\uNNNN`, groups, `|`, and `* + ? {m} {m,} {m,n}`.  The whole text has to match, so a `^` at the
+start and a `$` at the end change nothing, nor does it matter whether a repetition is lazy.  What
+goes beyond a finite automaton is refused with its place, flags, too.  Errors count from 1.
 
-Source: Thompson 1968; the syntax is that of Python's `re`.
+Source: Thompson 1968; the syntax is that of Python's `re`, and so are the classes (of all scripts).
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NoReturn
 
 from sim.errors import SimError, require
 
 MAX_DEPTH = 20  # groups within groups
 MAX_REPEATS = 256
-MAX_SIZE = 2_000  # spans of characters, once every repetition is written out
+MAX_SIZE = 20_000  # spans of characters, once every repetition is written out
 
 LAST = 0x10FFFF
 SURROGATES = (0xD800, 0xDFFF)  # no UTF-8 holds them
@@ -81,7 +82,7 @@ def size(tree: Tree) -> int:
         case Chain(parts) | Either(parts):
             return sum(map(size, parts))
         case Repeat(part, least, most):
-            return max(size(part), 1) * max(least + 1 if most is None else most, 1)
+            return max(size(part), 1) * max(least if most is None else most, 1)
 
 
 def quoted(text: str) -> str:
@@ -108,18 +109,18 @@ def complement(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     return tuple((low, high) for low, high in zip(lows, highs, strict=True) if low <= high)
 
 
-DIGIT = ((0x30, 0x39),)
-WORD = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
-SPACE = ((0x09, 0x0D), (0x20, 0x20))
-CLASSES = {
-    "d": DIGIT,
-    "w": WORD,
-    "s": SPACE,
-    "D": complement(DIGIT),
-    "W": complement(WORD),
-    "S": complement(SPACE),
-}
-CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+@cache
+def escaped(letter: str) -> tuple[Span, ...]:
+    """The characters of one of the classes `d w s D W S`, as `re` has them."""
+    if letter.isupper():
+        return complement(escaped(letter.lower()))
+    belongs = {"d": str.isdecimal, "s": str.isspace, "w": lambda one: one.isalnum() or one == "_"}
+    found = [code for code in range(LAST + 1) if belongs[letter](chr(code))]
+    return union([(code, code) for code in found])
+
+
+CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a"}
+HEX = {"x": 2, "u": 4, "U": 8}  # how many digits follow
 
 
 class _Reader:
@@ -172,7 +173,8 @@ class _Reader:
         times = self._times()
         if times is None:
             return part
-        if self.next and self.next in "*+?{":  # lazy, possessive, or a slip
+        self.takes("?")  # lazy: of a text as a whole it says the same
+        if self.next and self.next in "*+?{":  # possessive, or a slip
             self.fail("pattern_unsupported", value=self.text[place : self.at + 1])
         return Repeat(part, *times)
 
@@ -233,21 +235,27 @@ class _Reader:
     def _escape(self, place: int) -> tuple[Span, ...]:
         letter = self.next
         self.at += 1
-        if letter in CLASSES:
-            return CLASSES[letter]
+        if letter and letter in "dwsDWS":
+            return escaped(letter)
         if letter in CONTROLS:
             letter = CONTROLS[letter]
-        elif letter == "x":
-            digits = self.text[self.at : self.at + 2]
-            if len(digits) < 2 or not set(digits) <= set("0123456789abcdefABCDEF"):
-                self.fail("pattern_escape_unknown", place, value="\\x" + digits)
-            self.at += 2
-            letter = chr(int(digits, 16))
+        elif letter in HEX:
+            letter = self._coded(letter, place)
         elif letter.isdecimal() and letter.isascii():
             self.fail("pattern_unsupported", place, value="\\" + letter)  # a back reference
         elif not letter or letter.isalnum():
             self.fail("pattern_escape_unknown", place, value="\\" + letter)
         return ((ord(letter), ord(letter)),)
+
+    def _coded(self, kind: str, place: int) -> str:
+        """The character with the code that follows."""
+        digits = self.text[self.at : self.at + HEX[kind]]
+        known = len(digits) == HEX[kind] and set(digits) <= set("0123456789abcdefABCDEF")
+        code = int(digits, 16) if known else LAST + 1
+        if code > LAST or SURROGATES[0] <= code <= SURROGATES[1]:
+            self.fail("pattern_escape_unknown", place, value=f"\\{kind}{digits}")
+        self.at += HEX[kind]
+        return chr(code)
 
     def _class(self, place: int) -> tuple[Span, ...]:
         negated = self.takes("^")
@@ -268,20 +276,24 @@ class _Reader:
     def _span(self, class_place: int) -> list[Span]:
         """A character or a range of a class; a class within the class as it is."""
         place = self.at
-        low = self._member()
+        low, ends_no_range = self._member()
         if not (self.next == "-" and self.text[self.at + 1 : self.at + 2] not in ("]", "")):
             return list(low)
         self.at += 1
-        high = self._member()
-        if len(low) > 1 or len(high) > 1 or low[0][0] > high[0][0]:
+        high, ends_none_either = self._member()
+        if ends_no_range or ends_none_either or low[0][0] > high[0][0]:
             self.fail("pattern_range_backwards", place)
         (start, _), (_, end) = low[0], high[0]
         parts = [(start, min(end, SURROGATES[0] - 1)), (max(start, SURROGATES[1] + 1), end)]
         return [(one, other) for one, other in parts if one <= other]
 
-    def _member(self) -> tuple[Span, ...]:
+    def _member(self) -> tuple[tuple[Span, ...], bool]:
+        """A character of a class, or a class within it, which no range can begin or end with."""
         place = self.at
-        return self._escape(place) if self.takes("\\") else (self._letter(),)
+        if self.takes("\\"):
+            is_class = bool(self.next) and self.next in "dwsDWS"
+            return self._escape(place), is_class
+        return (self._letter(),), False
 
 
 def _is_number(text: str) -> bool:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -118,9 +119,126 @@ def test_a_burstgpt_file_of_failures_alone_is_refused():
     ("header", "when", "column"),
     [(AZURE, "2023-11-16 18:17:03", "GeneratedTokens"), (PLAIN, "1.5", "output_tokens")],
 )
-def test_no_other_format_may_have_requests_without_an_answer(header, when, column):
-    code, values = refusal(header + f"{when},5,0\n")
-    assert (code, values["line"], values["column"]) == ("trace_bad_value", 2, column)
+def test_a_row_without_an_answer_is_left_out_and_counted_in_every_format(header, when, column):
+    trace = read(header + f"{when},5,0\n{when},5,7\n{when},0,7\n")
+    assert (trace.num_rows, trace.num_skipped) == (3, 2)
+    assert [one.output_tokens for one in trace.requests] == [7]
+    assert refusal(header + f"{when},5,0\n") == ("trace_all_failed", {"value": 1})
+
+
+@pytest.mark.parametrize("cell", ["400.0", "400.", "400.000"])
+def test_a_whole_number_may_be_written_with_a_point(cell):
+    assert triples(PLAIN + f"0,{cell},18.0\n") == [(0.0, 400, 18)]
+
+
+HASHED = {"timestamp": 0, "input_length": 1100, "output_length": 50, "hash_ids": [7, 8, 9]}
+
+
+def hashed(*rows):
+    return lines_of(
+        *(
+            {"timestamp": t, "input_length": n, "output_length": 5, "hash_ids": h}
+            for t, n, h in rows
+        )
+    )
+
+
+def alike(text):
+    """How many blocks of 16 tokens a server's prefix cache finds for each request of a trace."""
+    blocks, found = set(), []
+    for one in read(text).requests:
+        own = [one.block_content(at, 16) for at in range(one.prompt_tokens // 16)]
+        hits = [content in blocks for content in own]
+        found.append(hits.index(False) if False in hits else len(hits))
+        blocks.update(own)
+    return found
+
+
+def test_mooncake_counts_in_milliseconds_and_bailian_in_seconds():
+    mooncake = lines_of(HASHED | {"timestamp": 3000}, HASHED | {"timestamp": 4500.0})
+    assert triples(mooncake) == [(0.0, 1100, 50), (1.5, 1100, 50)]
+    assert read(mooncake).format == "mooncake"
+    chat = HASHED | {"chat_id": 1, "input_length": 40, "hash_ids": [1, 2, 3]}
+    bailian = lines_of(chat | {"timestamp": 61.5}, chat | {"timestamp": 63.0, "chat_id": 2})
+    assert triples(bailian) == [(0.0, 40, 50), (1.5, 40, 50)]
+    assert read(bailian).format == "bailian"
+
+
+def test_prompts_with_the_same_hashes_begin_alike_and_no_further():
+    text = hashed((0, 1536, [1, 2, 3]), (1, 1536, [1, 2, 4]), (2, 512, [1]), (3, 512, [5]))
+    assert alike(text) == [0, 64, 32, 0]
+    small = hashed((0, 48, [1, 2, 3]), (1, 48, [1, 2, 4]), (2, 40, [9, 2, 3]))
+    assert alike(small) == [0, 2, 0]  # of a prompt that begins otherwise nothing is the same
+
+
+def test_what_begins_alike_is_as_few_segments_as_prompts_part():
+    ids = list(range(100))
+    text = hashed((0, 51_200, ids), (1, 51_200, ids), (2, 51_200, [*ids[:40], *range(200, 260)]))
+    requests = read(text).requests
+    assert [[piece.num_tokens for piece in one.prefix] for one in requests] == [
+        [20_480, 30_720],
+        [20_480, 30_720],
+        [20_480],
+    ]
+
+
+def test_a_file_that_would_take_long_is_refused():
+    assert len(read(PLAIN + "1,2,3\n" * 50_000).requests) == 50_000
+    assert refusal(PLAIN + "1,2,3\n" * 70_000)[0] == "trace_too_long"
+
+
+def test_hashes_that_fit_no_block_size_are_refused():
+    text = hashed((0, 1000, [1, 2]), (1, 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
+    assert refusal(text)[0] == "trace_hashes_do_not_fit"
+
+
+@pytest.mark.parametrize("value", ["x", {"a": 1}, [1, "x"], [True], [1.5], None])
+def test_hashes_are_a_list_of_whole_numbers(value):
+    code, values = refusal(lines_of(HASHED, HASHED | {"hash_ids": value}))
+    assert (code, values["line"], values["column"]) == ("trace_bad_value", 2, "hash_ids")
+
+
+def test_the_published_mooncake_trace_is_read():
+    trace = read(beside("mooncake_conversation_trace.jsonl"))
+    assert (trace.format, len(trace.requests), trace.num_skipped) == ("mooncake", 12_031, 0)
+    assert trace.requests[-1].arrival_seconds == pytest.approx(3_537, abs=1)
+    shared = sum(one.named_tokens for one in trace.requests)
+    assert shared / sum(one.prompt_tokens for one in trace.requests) > 0.366
+
+
+CHATS = [
+    {"id": "a", "conversations": [{"from": "human", "value": "one two"},
+                                  {"from": "gpt", "value": "three"}]},
+    {"id": "b", "conversations": [{"from": "gpt", "value": "late"},
+                                  {"from": "human", "value": "four"},
+                                  {"from": "gpt", "value": "five six seven"}]},
+    {"id": "c", "conversations": [{"from": "human", "value": "alone"}]},
+    {"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "a b"},
+                  {"role": "assistant", "content": "c d"}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_conversations_are_requests_of_their_first_turn_one_a_second_on_average(lines):
+    text = (
+        "".join(json.dumps(one) + "\n" for one in CHATS) if lines else json.dumps(CHATS, indent=1)
+    )
+    trace = read(text, lambda words: len(words.split()))
+    assert (trace.format, trace.num_rows, trace.num_skipped) == ("sharegpt", 4, 1)
+    assert [(one.prompt_tokens, one.output_tokens) for one in trace.requests] == [
+        (2, 1),
+        (1, 3),
+        (2, 2),
+    ]
+    many = read(json.dumps(CHATS[:1] * 2_000), lambda words: len(words.split()))
+    assert many.requests[-1].arrival_seconds == pytest.approx(2_000, rel=0.1)
+
+
+def test_conversations_are_read_up_to_what_can_be_counted():
+    long = {"conversations": [{"from": "human", "value": "x" * 300_000},
+                              {"from": "gpt", "value": "y"}]}  # fmt: skip
+    trace = read(json.dumps([long, long, CHATS[0]]), lambda words: len(words))
+    assert (len(trace.requests), trace.num_skipped) == (2, 1)
 
 
 def test_a_plain_file_is_taken_at_its_word():
@@ -212,9 +330,11 @@ def test_columns_are_found_by_name_and_more_of_them_do_no_harm():
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_column_of_every_format_is_needed(name):
+    if name in ("bailian", "sharegpt"):  # without its own key it is another one
+        return
     for column in FORMATS[name]:
         others = [other for other in FORMATS[name] if other != column]
-        if name == "measured":
+        if name in ("measured", "mooncake"):
             text = "\n" + lines_of(dict.fromkeys(others, 5))
         else:
             text = "\n" + ",".join(others) + "\n1,2\n"
@@ -232,7 +352,7 @@ def test_every_column_of_every_format_is_needed(name):
             1,
             "timestamp,contexttokens,generatedtokens"[:40],
         ),
-        ('{"timestamp": 0, "input_length": 6758}\n', 1, "timestamp,input_length"),
+        ('{"when": 0, "length": 6758}\n', 1, "when,length"),
         ('[{"queued_ts": 1}]\n', 1, '[{"queued_ts": 1}]'),
         ("{}", 1, ""),
         ("x" * 5000, 1, "x" * 40),
@@ -364,7 +484,6 @@ WHEN = "2023-11-16 18:17:05"
         (f"{WHEN},1e3,1", "ContextTokens", "1e3", "count"),
         (f"{WHEN},\u0661\u0662,1", "ContextTokens", "\u0661\u0662", "count"),
         (f"{WHEN},,1", "ContextTokens", "", "count"),
-        (f"{WHEN},5,0", "GeneratedTokens", "0", "count"),
         (f"{WHEN},5,10000001", "GeneratedTokens", "10000001", "count"),
         (f"{WHEN},5,{'9' * 5000}", "GeneratedTokens", "9" * 40, "count"),
         (f"{WHEN},5", "GeneratedTokens", "", "present"),
@@ -440,8 +559,7 @@ def test_a_time_may_be_written_in_any_usual_way(cell, seconds):
 @pytest.mark.parametrize(
     ("key", "value", "shown", "expected"),
     [
-        ("input_toks", 0, "0", "count"),
-        ("input_toks", 5.0, "5.0", "count"),
+        ("input_toks", 5.5, "5.5", "count"),
         ("input_toks", True, "true", "count"),
         ("input_toks", "70", '"70"', "count"),
         ("output_toks", None, "null", "count"),
@@ -573,3 +691,26 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(sorted(ENTRY)), VALUES))
 def test_no_values_in_json_make_the_reader_fail_in_another_way(changed):
     assert outcome(lines_of(ENTRY, ENTRY | changed)) in ("read", "refused")
+
+
+SAMPLES = (
+    GOOD,
+    BURSTGPT + "5,ChatGPT,472,18,490,Conversation log\n",
+    PLAIN + "2.5,10,3\n4,20,6\n",
+    lines_of(ENTRY, ENTRY),
+    hashed((0, 1536, [1, 2, 3]), (1, 1536, [1, 2, 4])),
+    json.dumps(CHATS),
+    "".join(json.dumps(one) + "\n" for one in CHATS),
+)
+SCRAPS = ("", "NaN", "1e999", "-1", "{", "[", '"', "\\", "\n", "\0", "9" * 400, "null", "\ud800")
+
+
+def test_mutated_traces_are_read_or_refused_with_a_code():
+    rng = np.random.default_rng(4)
+    for _ in range(1_500):
+        text = SAMPLES[rng.integers(len(SAMPLES))]
+        for _ in range(rng.integers(1, 5)):
+            at, length = rng.integers(len(text) + 1), rng.integers(1, 12)
+            text = text[:at] + SCRAPS[rng.integers(len(SCRAPS))] + text[at + length :]
+        with suppress(SimError):
+            assert read(text).requests

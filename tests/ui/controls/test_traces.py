@@ -56,6 +56,19 @@ OTHER_FORMATS = {
 }
 
 
+def test_a_file_in_utf_16_is_read():
+    app = give(trace_act(), csv(GOOD_ROW).decode().encode("utf-16"))
+    assert said(app) == ""
+
+
+def test_conversations_are_counted_in_tokens_of_our_own_and_shown_as_such():
+    chat = b'[{"conversations": [{"from": "human", "value": "Why is the KV cache paged?"}, '
+    app = give(trace_act(), chat + b'{"from": "gpt", "value": "To waste less."}]}]', "chats.json")
+    assert said(app) == ""
+    (told,) = [part.value for part in app.main.markdown if "ShareGPT JSON" in part.value]
+    assert "rows: 1" in told
+
+
 @pytest.mark.parametrize("name", OTHER_FORMATS)
 def test_a_file_of_every_other_format_is_run_and_its_format_is_told(name):
     file = "trace.jsonl" if "JSONL" in name else "trace.csv"
@@ -68,10 +81,10 @@ def test_a_file_of_every_other_format_is_run_and_its_format_is_told(name):
 def test_failed_requests_that_are_left_out_are_counted_for_the_reader():
     header = "Timestamp,Request tokens,Response tokens"
     app = give(trace_act(), csv("5,472,18", *["6,0,0"] * 13, header=header))
-    (told,) = [part.value for part in app.main.markdown if "Failed requests" in part.value]
+    (told,) = [part.value for part in app.main.markdown if "Rows without" in part.value]
     assert told.endswith("13.")
     give(app, OTHER_FORMATS["BurstGPT"])
-    assert not any("Failed requests" in part.value for part in app.main.markdown)
+    assert not any("Rows without" in part.value for part in app.main.markdown)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +99,8 @@ def test_failed_requests_that_are_left_out_are_counted_for_the_reader():
         (csv(GOOD_ROW).replace(b",", b";"), ("Line 1", "semicolons", "commas")),
         (b'{"queued_ts": 1, "input_toks": 5}', ("Line 1", "output_toks")),
         (b"", ("empty", "Azure", "BurstGPT", "arrival_s", "queued_ts")),
-        (b"\xff\xfe\x00\x01", ("UTF-8",)),
-        (csv(GOOD_ROW).decode().encode("utf-16-le"), ("Line 1", "UTF-16")),
+        (b"\xff\xfe\x00", ("UTF-8", "UTF-16")),
+        (b"a\0b\0c" + csv(GOOD_ROW), ("Line 1", "UTF-16")),
     ],
 )
 def test_a_bad_trace_says_what_and_where_and_the_last_good_run_stays(content, expected):

@@ -193,6 +193,51 @@ def test_a_line_of_one_s_own_is_in_the_address_and_comes_back():
     assert values(with_own_words(text="猫 & <b>"))[0] == "猫 & <b>"
 
 
+def long_words():
+    """A page with one long line."""
+    import streamlit as st
+
+    from ui.controls import widgets
+    from ui.course import state
+
+    state.open_page("page")
+    text, letters = widgets.line("text", "Text", "start", most=4_000)
+    st.text(repr([text, letters]))
+    state.write()
+
+
+def test_what_no_address_holds_is_kept_for_the_session():
+    app = AppTest.from_function(long_words).run()
+    for length in (160, 161, 4_000):
+        text = "{" + "x" * (length - 1)
+        assert typed(app, text) == [text, length]
+        assert address(app) == ({"text": text} if length == 160 else {})
+        assert values(app.run()) == [text, length]
+    assert typed(app, "y" * 5_000) == ["y" * 4_000, 5_000]
+
+
+def passages():
+    """A page with a box, which is drawn in one of its two acts."""
+    import streamlit as st
+
+    from ui.controls import widgets
+    from ui.course import state
+
+    state.open_page("page")
+    if not st.toggle("elsewhere"):
+        st.text(repr(widgets.passage("box", "Box")))
+
+
+def test_a_box_keeps_its_text_while_the_reader_looks_elsewhere():
+    app = AppTest.from_function(passages).run()
+    app.text_area[0].set_value("one\ntwo " * 30_000).run()
+    assert values(app) == "one\ntwo " * 30_000
+    app.toggle[0].set_value(True).run()
+    assert len(app.text_area) == 0
+    app.toggle[0].set_value(False).run()
+    assert app.text_area[0].value == "one\ntwo " * 30_000
+
+
 def test_an_empty_line_stays_empty():
     app = with_own_words()
     assert typed(app, "")[:2] == ["", 0]
@@ -210,7 +255,7 @@ def test_of_a_long_line_the_beginning_stays_and_its_length_is_told_once():
 def test_what_no_line_can_hold_becomes_a_space():
     from ui.controls import widgets
 
-    assert widgets.writable("a\x00b\nc\u2028d\ud800e") == "a b c d e"
+    assert widgets.up_to(20)("a\x00b\nc\u2028d\ud800e") == "a b c d e"
     assert typed(with_own_words(), "a\x00b\tc")[0] == "a b c"
 
 

@@ -51,12 +51,14 @@ REACHABLE: dict[str, dict[str, object]] = {
     "trace_column_missing": {"line": 1, "column": "GeneratedTokens", "format": "azure"},
     "trace_column_twice": {"line": 2, "column": "ContextTokens"},
     "trace_empty": {},
+    "trace_hashes_do_not_fit": {},
     "trace_no_rows": {"line": 1, "format": "burstgpt"},
     "trace_not_commas": {"line": 1, "separator": ";"},
     "trace_not_csv": {"line": 7, "reason": "unexpected end of data"},
     "trace_not_json": {"line": 7},
     "trace_not_text": {},
     "trace_nul": {"line": 7},
+    "trace_too_long": {"most": 60_000},
     "trace_unknown_format": {"line": 3, "value": "in,out"},
 }
 

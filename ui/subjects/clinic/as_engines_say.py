@@ -22,8 +22,12 @@ def metrics_table(here: Panel) -> str:
         ("kv_cache_usage_perc", "token_usage", share(here.readings.kv)),
         ("num_requests_running", "num_running_reqs", running),
         ("num_requests_waiting", "num_queue_reqs", waiting),
-        ("num_preemptions_total", "num_retracted_reqs", count(here.num_preemptions)),
-        ("prefix_cache_hits_total / queries", "cache_hit_rate", percent(here.hit_rate)),
+        ("num_preemptions_total", "num_retracted_requests_total", count(here.num_preemptions)),
+        (
+            "prefix_cache_hits_total / queries",
+            "cached_tokens_total / prompt_tokens_total",
+            percent(here.hit_rate),
+        ),
         ("generation_tokens_total", "gen_throughput", f"{count(here.output_tokens_per_second)}/s"),
     ]
     if here.acceptance is not None:

@@ -3,7 +3,7 @@
 They read results of `sim.studies.clinic`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ GHOST = 0.75  # opacity of what was before
 GHOST_PX, LARGE_GHOST_PX = 1.4, 2.2  # width of its lines
 ROOM = 1.08  # above a limit
 POINT_PX, LARGE_POINT_PX = 5, 8
+BAR = 0.62  # height of a bar, as `charts.bars` draws it
 MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
 
 
@@ -134,19 +135,23 @@ def _mark_limit(figure: go.Figure, axis: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading beside its limit; `words` writes either."""
+    """One reading beside its limit, and what is written there.
+
+    With `high` it lies between the two: up to `value` for sure, and at most up to there.
+    """
 
     name: str
     value: float | None
     limit: float
-    words: Callable[[float | None], str]
+    text: str
     colour: str
+    high: float | None = None
 
 
 def at_limits(readings: Sequence[Reading], large: bool = False) -> go.Figure:
-    """Every reading as a multiple of its limit, with a line at 1."""
+    """Every reading as a multiple of its limit, with a line at 1; what is not sure is paler."""
     times = [min((one.value or 0.0) / one.limit, MOST_TIMES) for one in readings]
-    texts = [one.words(one.value) for one in readings]
+    texts = [one.text for one in readings]
     figure = charts.bars(
         [one.name for one in readings],
         times,
@@ -158,10 +163,29 @@ def at_limits(readings: Sequence[Reading], large: bool = False) -> go.Figure:
         height=300,
     )
     figure.update_traces(text=None)
-    for one, text in zip(readings, texts, strict=True):
-        figure.add_annotation(x=MOST_TIMES, y=one.name, text=text, showarrow=False, xanchor="left")
+    for place, (one, low) in enumerate(zip(readings, times, strict=True)):
+        figure.add_annotation(
+            x=MOST_TIMES, y=one.name, text=one.text, showarrow=False, xanchor="left"
+        )
+        high = min((one.high or 0.0) / one.limit, MOST_TIMES)
+        if high > low:
+            _mark_unsure(figure, place, low, high)
     figure.add_vline(x=1, line={"color": charts.NEUTRAL, "width": 2, "dash": "dot"})
     return figure
+
+
+def _mark_unsure(figure: go.Figure, place: int, low: float, high: float) -> None:
+    """Where a reading may end: an outline behind its bar."""
+    figure.add_shape(
+        type="rect",
+        x0=low,
+        x1=high,
+        y0=place - BAR / 2,
+        y1=place + BAR / 2,
+        fillcolor=charts.NEUTRAL,
+        opacity=0.35,
+        line={"color": charts.NEUTRAL, "width": 1.5, "dash": "dash"},
+    )
 
 
 def with_limit(name: str, limit: str) -> str:
@@ -172,11 +196,15 @@ def with_limit(name: str, limit: str) -> str:
 def outcomes(panels: Mapping[str, Panel], slo: Slo, large: bool = False) -> go.Figure:
     """Both latencies of several runs on the same requests, beside what was promised."""
     ttft = [
-        Reading(f"TTFT · {name}", one.readings.ttft_p99, slo.ttft_seconds, latency, "prefill")
+        _outcome(f"TTFT · {name}", one.readings.ttft_p99, slo.ttft_seconds, "prefill")
         for name, one in panels.items()
     ]
     itl = [
-        Reading(f"ITL · {name}", one.readings.itl_p99, slo.itl_seconds, latency, "decode")
+        _outcome(f"ITL · {name}", one.readings.itl_p99, slo.itl_seconds, "decode")
         for name, one in panels.items()
     ]
     return at_limits([*ttft, *itl], large)
+
+
+def _outcome(name: str, value: float | None, limit: float, colour: str) -> Reading:
+    return Reading(name, value, limit, latency(value), colour)

@@ -12,6 +12,8 @@ from ui.words.language import tr
 from ui.words.notes import quoted
 from ui.words.numbers import count, percent
 
+ESCAPES = r"\\d \\w \\s \\n \\t \\xNN \\uNNNN"  # as Markdown
+
 
 def drawn(piece: Piece, dead: int, vocab: int) -> str:
     """One token that the model was asked for."""
@@ -58,7 +60,10 @@ def problem(error: SimError) -> str:
     """What is wrong with a pattern or a schema, where, and what was expected."""
     place, limit = error.values.get("place", ""), count(int(str(error.values.get("limit", 0))))
     value = notes.as_typed(str(error.values.get("value", "")))
+    way = notes.as_typed(str(error.values.get("at", "")))
     at = tr(f"第 {place} 个字符：", f"Character {place}: ") if place else ""
+    if way:
+        at = tr(f"在 {way}：", f"At {way}: ")
     what = {
         "pattern_nothing_to_repeat": tr(
             "重复号前面没有可以重复的东西；要写这个字符本身，前面加 \\\\。",
@@ -87,9 +92,8 @@ def problem(error: SimError) -> str:
             "a range runs from one character to a later one.",
         ),
         "pattern_escape_unknown": tr(
-            f"不认识 {value}；能用 \\\\d \\\\w \\\\s \\\\n \\\\t \\\\xNN，或在标点前加 \\\\。",
-            f"{value} is unknown; there are \\\\d \\\\w \\\\s \\\\n \\\\t \\\\xNN, and \\\\ before "
-            "punctuation.",
+            f"不认识 {value}；能用 {ESCAPES}，或在标点前加 \\\\。",
+            f"{value} is unknown; there are {ESCAPES}, and \\\\ before punctuation.",
         ),
         "pattern_unsupported": tr(
             f"{value} 在这里用不了：有限自动机做不到，或这个小实现没有。",
@@ -103,9 +107,11 @@ def problem(error: SimError) -> str:
             "possible.",
         ),
         "automaton_too_large": tr(
-            f"它的自动机超过 {limit} 个状态，或建表太费时。减少重复次数，或少用“.”。",
+            f"它的自动机超过 {limit} 个状态，或建表太费时。减少重复次数，少用“.”；"
+            "\\\\w 是所有文字的字母，[A-Za-z0-9_] 要小得多。",
             f"Its automaton has more than {limit} states, or takes too long to build. Repeat "
-            "less, or use fewer dots.",
+            "less, or use fewer dots; \\\\w are the letters of all scripts, [A-Za-z0-9_] is far "
+            "smaller.",
         ),
         "schema_not_json": tr(
             "以 { 开头，因此应为 JSON Schema，但这里不是合法的 JSON。",
@@ -126,6 +132,16 @@ def problem(error: SimError) -> str:
         "schema_value_unreadable": tr(
             f"{value} 的值读不懂，或者太大。",
             f"The value of {value} makes no sense, or is too large.",
+        ),
+        "schema_not_honoured": tr(
+            f"{value} 这里做不到，所以不收：写出的文本可能违反它。",
+            f"{value} cannot be honoured here and is refused: a text could be written that "
+            "violates it.",
+        ),
+        "schema_too_large": tr(
+            "展开之后太大；少用引用、可省略的属性和嵌套的列表。",
+            "Written out it is too large; use fewer references, optional properties and nested "
+            "lists.",
         ),
         "schema_too_deep": tr(f"最多嵌套 {limit} 层。", f"Schemas nest at most {limit} deep."),
     }[error.code]

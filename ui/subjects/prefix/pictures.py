@@ -61,16 +61,18 @@ def hit_curve(
     capacities: Sequence[int],
     rates: Sequence[float],
     limit: float,
-    chosen: int,
+    chosen: int | None,
     pools: Mapping[str, int],
     large: bool = False,
+    ours: str = "",
 ) -> go.Figure:
     """Hit rate along the size of the cache: of these chats, and of a recorded hour of real ones.
 
-    `limit`: with room for everything; `pools`: how many tokens a GPU has room for.
+    `limit`: with room for everything; `pools`: how many tokens a GPU has room for; `ours`: whose
+    curve it is, if not that of the chats.
     """
     published = [blocks * lru.MOONCAKE_BLOCK_TOKENS for blocks in lru.MOONCAKE_HIT_RATES]
-    ours = tr("这里的对话", "these chats")
+    ours = ours or tr("这里的对话", "these chats")
     theirs = tr("Mooncake（实测）", "Mooncake (recorded)")
     figure = charts.lines(
         [
@@ -97,6 +99,8 @@ def hit_curve(
     _name(figure, capacities[-1], 100 * rates[-1], ours, size)
     last = in_percents(lru.MOONCAKE_HIT_RATES.values())[-1]
     _name(figure, published[-1], last, theirs, size, "right")
+    if chosen is None:
+        return figure
     rate = dict(zip(capacities, rates, strict=True))[chosen]
     return charts.mark_point(figure, chosen, rate * 100, tr("现在", "now"), large)
 

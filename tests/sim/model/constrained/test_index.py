@@ -17,9 +17,9 @@ from ui import tiny_model
 PROMPT = tiny_model.prompt("Continuous batching 连续批处理每一步都")
 SCHEMA = json_schema.pattern(
     '{"type":"object","properties":{"engine":{"enum":["vLLM","SGLang"]},'
-    '"paged":{"type":"boolean"}}}'
+    '"paged":{"type":"boolean"}},"required":["engine","paged"]}'
 )
-FORMATS = (SCHEMA, r"20\d\d-(0[1-9]|1[0-2])", "(预填充|解码)[，。]?", r"[a-z]{3}\d+")
+FORMATS = (SCHEMA, "20[0-9]{2}-(0[1-9]|1[0-2])", "(预填充|解码)[，。]?", "[a-z]{3}[0-9]+")
 NUM_TOKENS = 32
 
 

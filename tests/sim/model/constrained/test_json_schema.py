@@ -15,6 +15,7 @@ PERSON = {
         "age": {"type": "integer"},
         "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2},
     },
+    "required": ["name", "age", "tags"],
 }
 
 
@@ -81,13 +82,41 @@ FAULTS = {
     '{"type":"integer"': "schema_not_json",
     "[]": "schema_not_an_object",
     "{}": "schema_type_unknown",
-    '{"type":["integer","null"]}': "schema_type_unknown",
+    '{"type":["integer","date"]}': "schema_type_unknown",
+    '{"type":[]}': "schema_type_unknown",
     '{"type":"date"}': "schema_type_unknown",
-    '{"type":"integer","minimum":3}': "schema_unsupported",
+    '{"type":"integer","multipleOf":3}': "schema_unsupported",
+    '{"type":"integer","minimum":3}': "schema_not_honoured",
+    '{"type":"integer","minimum":3,"maximum":300}': "schema_not_honoured",
+    '{"type":"number","minimum":3}': "schema_unsupported",
+    '{"type":"string","pattern":"a"}': "schema_unsupported",
+    '{"type":"string","format":"date"}': "schema_unsupported",
+    '{"type":"array","items":{"type":"null"},"uniqueItems":true}': "schema_unsupported",
+    '{"type":"array","prefixItems":[{"type":"null"}]}': "schema_unsupported",
+    '{"type":"object","patternProperties":{}}': "schema_unsupported",
+    '{"type":"object","minProperties":1}': "schema_unsupported",
+    '{"not":{"type":"null"}}': "schema_unsupported",
+    '{"$ref":"#"}': "schema_not_honoured",
+    '{"$ref":"#/$defs/x"}': "schema_not_honoured",
+    '{"$ref":"other.json"}': "schema_not_honoured",
+    '{"$ref":"#/$defs/x","$defs":{"x":{"$ref":"#/$defs/x"}}}': "schema_too_deep",
+    '{"$ref":"#/$defs/x","type":"null","$defs":{"x":{"type":"null"}}}': "schema_unsupported",
+    '{"oneOf":[{"type":"string"},{"const":"a"}]}': "schema_not_honoured",
+    '{"oneOf":[{"type":"integer"},{"type":"number"}]}': "schema_not_honoured",
+    '{"oneOf":[{"const":1},{"enum":[1.0,2]}]}': "schema_not_honoured",
+    '{"allOf":[{"type":"string"},{"type":"null"}]}': "schema_not_honoured",
+    '{"anyOf":[]}': "schema_value_unreadable",
+    '{"anyOf":[true]}': "schema_not_an_object",
+    '{"type":"object","required":["id"]}': "schema_not_honoured",
+    '{"type":"object","properties":{"a":{"type":"null"}},"required":true}': (
+        "schema_value_unreadable"
+    ),
+    '{"type":"object","additionalProperties":{"type":"date"}}': "schema_type_unknown",
+    '{"type":"integer","enum":["a",null,true,1.5]}': "schema_value_unreadable",
+    '{"enum":[1],"const":2}': "schema_value_unreadable",
     '{"enum":["ab"],"minLength":3}': "schema_unsupported",
-    '{"$ref":"#"}': "schema_type_unknown",
     '{"type":"array"}': "schema_value_unreadable",
-    '{"type":"string","maxLength":1000}': "schema_value_unreadable",
+    '{"type":"string","minLength":1000}': "schema_value_unreadable",
     '{"type":"string","maxLength":true}': "schema_value_unreadable",
     '{"type":"string","minLength":3,"maxLength":2}': "schema_value_unreadable",
     '{"enum":[]}': "schema_value_unreadable",
@@ -120,7 +149,7 @@ def test_a_pattern_holds_whatever_is_not_too_deep_for_a_schema(innermost):
 
 
 def test_a_value_is_quoted_as_it_stands_in_json():
-    for text, quoted in {"{}": "null", '{"type":["null"]}': '["null"]'}.items():
+    for text, quoted in {"{}": "null", '{"type":["nil"]}': '["nil"]'}.items():
         with pytest.raises(SimError) as caught:
             json_schema.pattern(text)
         assert caught.value.values["value"] == quoted
@@ -130,3 +159,88 @@ def test_where_the_json_breaks_off_is_said():
     with pytest.raises(SimError) as caught:
         json_schema.pattern('{"type":}')
     assert caught.value.values["place"] == 9
+
+
+def test_a_fault_is_told_with_the_way_to_it():
+    deep = '{"type":"object","properties":{"a":{"type":"array","items":{"type":"date"}}}}'
+    with pytest.raises(SimError) as caught:
+        json_schema.pattern(deep)
+    assert caught.value.values["at"] == "properties/a/items"
+
+
+def test_what_is_not_required_may_be_left_out():
+    own = {"type": "object", "properties": {key: {"type": "null"} for key in "abcd"}}
+    texts = [{}, {"a": None}, {"b": None, "d": None}, {"a": None, "b": None, "c": None, "d": None}]
+    for required, fits in (([], texts), (["b"], texts[2:]), (["c", "b"], texts[3:])):
+        one = machine(own | {"required": required})
+        assert [text for text in texts if one.accepts(written(text))] == fits
+        assert not one.accepts('{"b":null,"a":null}')
+
+
+def test_a_map_has_any_keys_and_values_of_its_schema():
+    one = machine({"type": "object", "additionalProperties": {"type": "integer"}})
+    assert one.accepts("{}")
+    assert one.accepts('{"x":1,"":-20}')
+    assert not one.accepts('{"x":"1"}')
+    assert not one.accepts('{"x":1,}')
+    needed = {"type": "object", "required": ["k"], "additionalProperties": {"type": "integer"}}
+    assert machine(needed).accepts('{"k":5}')
+    assert not machine(needed).accepts("{}")
+
+
+def test_a_reference_is_what_it_refers_to_at_its_place():
+    own = {
+        "type": "array",
+        "items": {"$ref": "#/$defs/a~1b"},
+        "minItems": 1,
+        "$defs": {"a/b": {"enum": ["x", "y"]}},
+    }
+    one = machine(own)
+    assert one.accepts('["x","y"]')
+    assert not one.accepts("[]")
+    assert not one.accepts('["z"]')
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_one_of_several_schemas_is_written(keyword):
+    kind = {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]}
+    other = {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]}
+    one = machine({keyword: [kind, other, {"type": ["integer", "null"]}, {"const": "x"}]})
+    right = ['{"kind":"a"}', '{"kind":"b"}', "7", "null", '"x"']
+    assert [text for text in right if not one.accepts(text)] == []
+    assert not one.accepts('{"kind":"c"}')
+
+
+def test_whole_numbers_keep_near_bounds():
+    near = {"type": "integer", "minimum": -1, "exclusiveMaximum": 3}
+    one = machine(near)
+    assert [n for n in range(-3, 6) if one.accepts(str(n))] == [-1, 0, 1, 2]
+    natural = machine({"type": "integer", "minimum": 0})
+    assert natural.accepts("120")
+    assert not natural.accepts("-1")
+
+
+def test_a_long_schema_with_many_optional_properties_is_small_enough():
+    own = {"type": "object", "properties": {f"p{n}": {"type": "boolean"} for n in range(20)}}
+    one = machine(own)
+    assert one.accepts("{}")
+    assert one.accepts('{"p0":true,"p19":false}')
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"anyOf": [{"anyOf": [{"type": "string"}] * 9}] * 9}] * 9},
+        {
+            "$ref": "#/$defs/a",
+            "$defs": {
+                "a": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/b"}] * 30}},
+                "b": {"type": "array", "items": {"anyOf": [{"type": "string"}] * 30}},
+            },
+        },
+    ],
+)
+def test_a_schema_that_is_huge_when_written_out_is_given_up_early(schema):
+    with pytest.raises(SimError) as caught:
+        machine(schema)
+    assert caught.value.code in ("schema_too_large", "schema_too_deep", "pattern_too_deep")

@@ -1,142 +1,181 @@
-"""Metrics that a reader brings: read as they are meant, and never trusted."""
-
-import json
+"""What is said of a server that a reader brings: as sure as its data, and no surer."""
 
 import pytest
 
-from sim.studies import clinic
-from sim.studies.clinic import CASES, THRESHOLDS, Slo
+from sim.studies.clinic import CASES, Slo, Thresholds
 from ui.results import runs
 from ui.subjects.clinic import bring, metrics_example, metrics_text
+from ui.subjects.clinic.brought.found import Brought, GpuReading, Interval
 
-HISTOGRAM = """# TYPE {name} histogram
-{name}_bucket{{le="0.1"}} {first}
-{name}_bucket{{le="1"}} {second}
-{name}_bucket{{le="+Inf"}} {all}
-"""
+SLO, LIMITS = Slo(1, 0.1), Thresholds()
+KEPT = Interval(0, 0.05, 1000)
 
 
-def histogram(name, first, second, everything):
-    return HISTOGRAM.format(name=name, first=first, second=second, all=everything)
+def server(**said):
+    return Brought("vLLM", "start", **said)
 
 
-def parsed(text):
-    return metrics_text._parse(text if isinstance(text, bytes) else text.encode())
+def answers(own, slo=SLO):
+    return bring.answers(own, slo, LIMITS)
 
 
-@pytest.mark.parametrize("code", ["kv_full", "few_slots", "thin_steps", "no_hits"])
-def test_a_sick_server_has_the_same_three_answers_by_its_metrics_text(code):
-    case, here = CASES[code], runs.panel(code, 0)
-    brought = parsed(metrics_example.example(here))
-    assert clinic.answers(brought.readings, case.slo, THRESHOLDS) == case.symptoms
-    assert brought.preemptions == here.num_preemptions
-    assert bring.missing(brought) == ""
+@pytest.fixture(autouse=True)
+def _english(read):
+    read("en")
 
 
-@pytest.mark.parametrize(
-    ("new", "old"),
-    [
-        ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
-        ("vllm:kv_cache_usage_perc", "sglang:token_usage"),
-    ],
-)
-def test_old_and_new_names_say_the_same(new, old):
-    readings = [parsed(f'{name}{{model="x"}} 0.93\n').readings for name in (new, old)]
-    assert readings[0] == readings[1]
-    assert readings[0].kv == 0.93
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "vllm:inter_token_latency_seconds",
-        "vllm:time_per_output_token_seconds",
-        "sglang:inter_token_latency_seconds",
-        "sglang:time_per_output_token_seconds",
-    ],
-)
-def test_itl_is_found_under_all_its_names(name):
-    assert parsed(histogram(name, 0, 100, 100)).readings.itl_p99 == pytest.approx(0.991)
-
-
-def test_p99_is_that_of_prometheus():
-    name = "vllm:time_to_first_token_seconds"
-    # 98 of 100 up to 0.1, the other two up to 1: the 99th is half way between.
-    assert parsed(histogram(name, 98, 100, 100)).readings.ttft_p99 == pytest.approx(0.55)
-    # beyond the last bucket nothing is known but its start
-    assert parsed(histogram(name, 10, 20, 100)).readings.ttft_p99 == 1.0
-
-
-def test_of_several_engines_kv_is_the_fullest_and_requests_are_added_up():
-    text = "".join(
-        f'vllm:kv_cache_usage_perc{{engine="{n}"}} {kv}\n'
-        f'vllm:num_requests_running{{engine="{n}"}} 7\n'
-        for n, kv in enumerate((0.4, 0.95, 0.2))
-    )
-    brought = parsed(text)
-    assert brought.readings.kv == 0.95
-    assert brought.running == 21
-
-
-def test_a_share_above_one_is_no_share():
-    assert parsed("vllm:kv_cache_usage_perc 3.4\n").readings.kv is None
-
-
-def test_hits_count_tokens_over_queries():
-    text = "vllm:prefix_cache_hits_total 30\nvllm:prefix_cache_queries_total 120\n"
-    assert parsed(text).hit_rate == 0.25
-
-
-def test_the_result_of_a_benchmark_answers_the_first_question_only():
-    result = {"p99_ttft_ms": 2500.0, "p99_itl_ms": 40.0, "completed": 100}
-    brought = parsed(json.dumps(result))
-    assert clinic.answers(brought.readings, Slo(1, 0.1), THRESHOLDS) == ("ttft", None, None)
-    for name in (metrics_text.KV[0], metrics_text.BANDWIDTH[0], metrics_text.COMPUTE[0]):
-        assert name in bring.missing(brought)
-
-
-HOSTILE = {
-    "nothing": "",
-    "no text": b"\xff\xfe",
-    "HTML": "<script>alert(1)</script>",
-    "a label that does not end": 'vllm:x{a="b} 1',
-    "other metrics": "up 1\nprocess_cpu_seconds_total 3\n",
-    "broken JSON": "{",
-    "deep JSON": "[" * 100_000,
-    "other JSON": '{"a": 1}',
-    "a list": "[1]",
-    "a very long line": "vllm:x{" + ",".join(f'a{n}="b"' for n in range(9_000)) + "} 1",
-    "too many lines": "up 1\n" * (metrics_text.MAX_LINES + 1),
+TOLD = {
+    "ttft": "Queueing or prefill.",
+    "itl": "Decode, prefill interference",
+    "both": "Both.",
+    "full": "KV limits concurrency.",
+    "bandwidth": "Mostly decoding",
+    "compute": "Mostly computing prompts",
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_what_cannot_be_read_gets_a_message_without_html(text):
-    with pytest.raises(metrics_text.Unreadable) as problem:
-        parsed(text)
-    assert str(problem.value)
-    assert "<script>" not in str(problem.value)
-    assert len(str(problem.value)) < 300
+@pytest.mark.parametrize("code", ["kv_full", "few_slots", "thin_steps", "no_hits"])
+def test_the_metrics_of_a_sick_server_never_say_other_than_its_panel(code):
+    case, here = CASES[code], runs.panel(code, 0)
+    own = metrics_text.read_text(metrics_example.example(here).encode())
+    said = answers(own, case.slo)
+    for words in (word for sign, word in TOLD.items() if sign not in case.symptoms):
+        assert f"→ {words}" not in said
+    assert own.preemptions == here.num_preemptions
+    assert bring.missing(own) == ""
 
 
-def test_what_is_too_large_is_not_even_looked_at():
-    with pytest.raises(metrics_text.Unreadable, match="1,000,000"):
-        metrics_text.parse(b"x" * (metrics_text.MAX_LETTERS + 1))
+def test_the_example_has_vllms_own_buckets():
+    assert metrics_example.TTFT_BUCKETS[-1] == 2560
+    assert 0.25 in metrics_example.TTFT_BUCKETS
+    assert 0.3 not in metrics_example.TTFT_BUCKETS
+    assert metrics_example.ITL_BUCKETS[:3] == (0.01, 0.025, 0.05)
+    assert metrics_example.REQUEST_BUCKETS[0] == 0.3
 
 
-@pytest.mark.parametrize("value", ["NaN", "-1", "+Inf", "1e999"])
-def test_numbers_that_mean_nothing_are_missing(value):
-    assert parsed(f"vllm:kv_cache_usage_perc {value}\n").readings.kv is None
-    text = histogram("vllm:time_to_first_token_seconds", value, value, value)
-    assert parsed(text).readings.ttft_p99 is None
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (0.25, 0.5, "Both targets are kept."),
+        (0.5, 1.0, "Both targets are kept."),
+        (0.75, 2.0, "TTFT: cannot tell, since the target of 1.00 s lies within these bounds"),
+        (1.0, 2.5, "Queueing or prefill."),
+        (10.0, float("inf"), "Queueing or prefill."),
+        (0.5, float("inf"), "TTFT: cannot tell"),
+    ],
+)
+def test_a_target_within_the_bounds_cannot_be_told(low, high, told):
+    said = answers(server(ttft=Interval(low, high, 1000), itl=KEPT))
+    assert told in said
 
 
-def test_strange_numbers_in_a_benchmark_are_missing():
-    for value in ("x", None, True, -1, 10**400):
-        text = json.dumps({"p99_ttft_ms": value, "p99_itl_ms": 5})
-        assert parsed(text).readings.ttft_p99 is None
+def test_what_would_tell_is_said():
+    said = answers(server(ttft=Interval(0.75, 2.0, 1000), itl=KEPT))
+    assert "A bucket that ends at 1.00 s would tell" in said
+    assert "ITL keeps its target." in said
 
 
-def test_a_broken_line_is_named_by_its_number():
-    with pytest.raises(metrics_text.Unreadable, match="3"):
-        parsed("# HELP x\nvllm:kv_cache_usage_perc 0.5\nvllm:what is this\n")
+def test_an_exact_latency_at_its_target_keeps_it():
+    assert "Both targets are kept." in answers(server(ttft=Interval.exactly(1.0), itl=KEPT))
+    assert "Queueing" in answers(server(ttft=Interval.exactly(1.001), itl=KEPT))
+
+
+def test_a_latency_that_is_missing_leaves_the_other_one_answered():
+    said = answers(server(ttft=Interval(10, 20, 1000)))
+    assert "TTFT is above its target. ITL cannot be answered" in said
+
+
+@pytest.mark.parametrize(
+    ("observations", "words"), [(1, "1 request only"), (3, "3 requests only"), (99, "99 requests")]
+)
+def test_few_requests_are_told_and_no_share_of_them_is_claimed(observations, words):
+    said = answers(server(ttft=Interval(0, 0.5, observations), itl=KEPT))
+    assert words in said
+    assert "too few requests" in said
+    assert "only" not in answers(server(ttft=Interval(0, 0.5, 100), itl=KEPT))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"kv": (0.02,), "preemptions": 2900}, "with 2,900 preemptions it was full before"),
+        ({"kv": (0.02,), "preemptions": 0}, "KV has room"),
+        ({"kv": (0.02,)}, "There is room at this moment; of other times"),
+        ({"kv": (0.02,), "preemptions": 0, "kv_before": (0.95,)}, "room at this moment"),
+        ({"kv": (0.95,), "preemptions": 3}, "→ KV limits concurrency."),
+        ({"kv": (0.95,), "waiting": 4}, "At this moment KV limits concurrency"),
+        ({"kv": (0.95,), "waiting": 4, "deferred": 4}, "one moment does not show"),
+        ({"kv": (0.95,)}, "one moment does not show"),
+        ({"preemptions": 7}, "With 7 preemptions KV was full before"),
+        ({}, "KV missing. → Cannot be answered"),
+    ],
+)
+def test_one_moment_of_kv_is_no_verdict(said, told):
+    assert told in answers(server(**said))
+
+
+@pytest.mark.parametrize(
+    ("gpus", "running", "told"),
+    [
+        ([(0.8, 0.3)], None, "→ Mostly decoding at this moment."),
+        ([(0.3, 0.8)], None, "→ Mostly computing prompts"),
+        ([(0.8, 0.3), *[(0, 0)] * 7], None, "Idle: 7 of the GPUs. Mostly decoding"),
+        ([(0.8, 0.3), (0.3, 0.8)], None, "Those at work differ"),
+        ([(0, 0)] * 8, 3, "No GPU has anything to do."),
+        ([(0.1, 0.1)], None, "perhaps nobody asks"),
+        ([(0.1, 0.1)], 0, "perhaps nobody asks"),
+        ([(0.1, 0.1)], 5, "Both low at this moment, with requests running"),
+        ([(0.1, None)], 5, "Cannot be answered"),
+    ],
+)
+def test_gpus_are_told_apart_and_idle_ones_are_no_reading(gpus, running, told):
+    own = server(gpus=tuple(GpuReading(*one) for one in gpus), running=running)
+    said = answers(own)
+    assert told in said
+    assert f"GPUs read: {len(gpus)}" in said
+
+
+def test_where_more_than_one_in_a_hundred_failed_no_target_is_kept():
+    own = Brought("guidellm", "run", ttft=KEPT, itl=KEPT, completed=20, failed=480)
+    said = answers(own)
+    assert "480 of 500 failed" in said
+    assert "completed 20, failed 480" in said
+    few_failed = Brought("guidellm", "run", ttft=KEPT, itl=KEPT, completed=999, failed=1)
+    assert "Both targets are kept." in answers(few_failed)
+
+
+def test_a_mean_gap_is_called_tpot():
+    assert "TPOT p99 at most 50.0 ms" in answers(server(ttft=KEPT, itl=KEPT, itl_is_tpot=True))
+
+
+def test_missing_names_are_those_of_the_engine_at_hand():
+    own = Brought("SGLang", "start", engine="SGLang")
+    assert "`sglang:token_usage`" in bring.missing(own)
+    assert "vllm" not in bring.missing(own)
+    assert "`vllm:kv_cache_usage_perc`" in bring.missing(server())
+
+
+def test_the_span_of_the_readings_is_said():
+    said = {bring.span(Brought("x", span)) for span in ("start", "between", "run")}
+    assert len(said) == 3
+
+
+def test_the_figure_shows_how_far_a_reading_is_unsure():
+    own = server(ttft=Interval(0.75, 2, 1000), itl=Interval.exactly(0.05), kv=(0.35, 0.95))
+    figure = bring.against_limits(own, SLO, LIMITS)
+    boxes = [(one.x0, one.x1) for one in figure.layout.shapes if one.type == "rect"]
+    assert boxes == [(0.75, 2.0), pytest.approx((0.35 / 0.9, 0.95 / 0.9))]
+    texts = [one.text for one in figure.layout.annotations]
+    assert texts[:3] == ["750 ms to 2.00 s", "50.0 ms", "35.0% to 95.0%"]
+
+
+def test_ways_lead_where_something_is_wrong_for_sure():
+    own = server(ttft=Interval(0.75, 2, 1000), itl=Interval(0.2, 0.3, 1000))
+    assert list(bring.ways(own, SLO, LIMITS).values()) == ["09_chunked_prefill"]
+
+
+def test_every_answer_is_worded_in_chinese_too(read):
+    read("zh")
+    said = answers(server(ttft=Interval(0.75, 2.0, 3), itl=KEPT, kv=(0.1,), preemptions=0))
+    assert "无法判断" in said
+    assert "只有 3 个请求" in said

@@ -53,6 +53,7 @@ def test_a_point_is_a_request():
 
 def test_metrics_are_named_as_both_engines_name_them():
     table = as_engines_say.metrics_table(runs.panel("kv_full", 0))
-    for name in ("vllm:kv_cache_usage_perc", "sglang:token_usage", "sglang:num_retracted_reqs"):
+    totals = "sglang:num_retracted_requests_total"
+    for name in ("vllm:kv_cache_usage_perc", "sglang:token_usage", totals):
         assert f"`{name}`" in table
     assert str(runs.panel("kv_full", 0).num_preemptions) in table

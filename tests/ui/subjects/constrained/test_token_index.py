@@ -122,7 +122,7 @@ def test_without_the_library_our_own_index_takes_its_place(monkeypatch):
     assert (built.index.after == own.after).all()
 
 
-@pytest.mark.parametrize("text", ["(a|b)*a(a|b){20}", "(.|a|b){99}", "((a{100}){100}){100}"])
+@pytest.mark.parametrize("text", ["(a|b)*a(a|b){20}", ".{256}", "((a{100}){100}){100}"])
 def test_what_would_explode_is_refused_before_the_library_is_asked(text, monkeypatch):
     monkeypatch.setattr(token_index, "by_library", None)
     with pytest.raises(SimError, match="too_large"):
@@ -149,7 +149,7 @@ def test_our_own_automaton_is_not_enough_of_a_guard():
 
 def test_a_pattern_means_the_same_in_rust():
     for text, expected in (
-        (r"\d", r"[\x{30}-\x{39}]"),
+        ("[0-9]", r"[\x{30}-\x{39}]"),
         ("[a-c]|x{2,}", r"(?:[\x{61}-\x{63}]|(?:[\x{78}-\x{78}]){2,})"),
     ):
         assert token_index.as_rust(pattern.parse(text)) == expected
