@@ -5,15 +5,16 @@
 // word is the whole truth.  An exam at hand is a text of its own: null leaves it as it is, empty takes it away.  Whatever
 // lies in store may have been tampered with: the server reads it as it reads a file.
 
-const KEY = "llm-serving-progress", EXAM = "llm-serving-exam";
+const KEY = "llm-serving-progress", EXAM = "llm-serving-exam", VISITED = "llm-serving-visited"; // the last: see frame.js
 const MAX_LETTERS = 200_000;
 
 export default function progress({ parentElement, data, setStateValue }) {
   const state = parentElement.querySelector("[data-progress]");
-  let text = "", exam = "", works = true;
+  let text = "", exam = "", visited = "", works = true;
   try {
     text = localStorage.getItem(KEY) ?? "";
     exam = localStorage.getItem(EXAM) ?? "";
+    visited = localStorage.getItem(VISITED) ?? "";
     if (data.known) text = save(text, data);
     if (data.exam) localStorage.setItem(EXAM, data.exam);
     else if (data.exam === "") localStorage.removeItem(EXAM);
@@ -22,7 +23,10 @@ export default function progress({ parentElement, data, setStateValue }) {
   }
   state.dataset.progress = works ? "kept" : "unavailable";
   state.dataset.letters = text.length;
-  if (!data.known) setStateValue("stored", { text: text.slice(0, MAX_LETTERS + 1), exam: exam.slice(0, MAX_LETTERS), works });
+  if (!data.known) {
+    const [kept, place] = [exam, visited].map((one) => one.slice(0, MAX_LETTERS));
+    setStateValue("stored", { text: text.slice(0, MAX_LETTERS + 1), exam: kept, visited: place, works });
+  }
 }
 
 function save(text, { reset, marks }) {

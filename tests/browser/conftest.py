@@ -182,7 +182,8 @@ class Watch:
 # What a reader answered is of no concern to the next reader of a warm tab.
 FORGET = """() => {
   if (location.protocol !== 'http:') return;
-  for (const key of ['llm-serving-progress', 'llm-serving-exam']) localStorage.removeItem(key);
+  const kept = Object.keys(localStorage).filter(key => key.startsWith('llm-serving-'));
+  for (const key of kept) localStorage.removeItem(key);
 }"""
 
 NewPage = Callable[..., Page]

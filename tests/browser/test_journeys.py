@@ -32,7 +32,7 @@ DESK, PHONE = (1280, 720), (390, 844)
 def test_home_leads_to_batching_and_on_to_the_simulator(new_page):
     page = new_page("en", warm=True)
     helpers.visit(page, "/")
-    start = page.locator(".st-key-start a")
+    start = page.locator(".st-key-begin a")
     promised = "/" + start.get_attribute("href")
     start.click()
     expect_address(page, promised)

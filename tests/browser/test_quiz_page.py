@@ -59,7 +59,7 @@ def test_progress_survives_reload_export_and_import_until_it_is_reset(new_page):
     assert set(kept(page)) == BOTH
 
     helpers.visit(page, "/")  # a new session: the server has forgotten everything
-    expect(page.locator(".st-key-done-05")).to_contain_text("self-check 1 / ")
+    expect(page.locator(".st-key-card-05")).to_contain_text("self-check 1 / ")
     helpers.visit(page, "/batching", part="check")
     expect(page.locator(f"{WHY} {FEEDBACK}")).to_contain_text("You were sure")
     helpers.visit(page, "/quiz", part="practice")

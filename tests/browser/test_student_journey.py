@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser import helpers
 from tests.browser.helpers import choose, expect_address
 
-BATCHING, CLINIC, QUIZ = "静态批处理与连续批处理", "门诊：一台变慢的服务器", "检验自己"
+BATCHING, CLINIC, QUIZ = "静态批处理与连续批处理", "诊断", "测验"
 WHY, WHY_RIGHT = "为什么比静态批处理高", "请求一完成就让出槽位"
 WHY_WRONG = "它让每个请求的解码变快了"
 ALONE, ALONE_RIGHT = "服务器空闲，只来了一个请求", "几乎不变"

@@ -91,9 +91,13 @@ class Chapter:
         return f"{self.number:02}  {name}" if self.is_numbered else name
 
     def heading(self, language: str) -> str:
-        """Its number and title, as the list of chapters and its own page show them."""
+        """Its number and title, as its own page shows them."""
         title = self.title(language)
         return f"{self.number}  {title}" if self.is_numbered else title
+
+    def within(self, words: str) -> str:
+        """Something of it, in short: "5 · Continuous"."""
+        return f"{self.number} · {words}" if self.is_numbered else words
 
     def text(self, language: str) -> prose.Prose:
         return prose.read(self.script, language)

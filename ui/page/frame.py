@@ -8,12 +8,14 @@ from pathlib import Path
 import streamlit as st
 
 from ui import player
-from ui.course import chapters, links, state
+from ui.course import chapters, links, state, visited
 from ui.files import ASSETS
+from ui.practice import progress
 from ui.words import language as languages
 from ui.words.language import LANGUAGES, tr
 
 STYLES = [ASSETS / name for name in ("style.css", "parts.css")]
+SCRIPT = ASSETS / "frame.js"
 LECTURE_STYLE = ASSETS / "lecture.css"
 LECTURE_SCRIPT = ASSETS / "lecture.js"
 LEAD_ON = """export default ({data}) => {
@@ -36,10 +38,10 @@ def begin(name: str, title: Callable[[], str]) -> None:
     )
     styles = [*STYLES, LECTURE_STYLE] if links.is_lecture() else STYLES
     st.html("<style>" + "\n".join(map(_text_of, styles)) + "</style>")
-    _say_language()
+    _browser_half(name)
     if links.is_lecture():
         _lecture_script()
-    else:
+    elif name != links.HOME:  # it has its own
         with st.sidebar:
             _sidebar(name)
 
@@ -87,27 +89,8 @@ def _leave() -> None:
     st.query_params.pop("view", None)
 
 
-def _sidebar(here: str) -> None:
-    language = languages.current()
-    _language_switch(language)
-    with st.container(key="chapter-list", gap=None):
-        links.home_link(tr("首页", "Home"))
-        for group, members in chapters.listed():
-            st.caption(group.zh if language == "zh" else group.en)
-            for chapter in members:
-                links.link(chapter, chapter.heading(language))
-    if here != links.HOME:
-        with st.container(key="lecture-link"):
-            st.page_link(
-                chapters.Chapter(here).page,
-                label=tr("讲课视图", "Lecture view"),
-                icon=":material/present_to_all:",
-                query_params=state.query_of(here, view="lecture"),
-            )
-
-
-def _language_switch(language: str) -> None:
-    st.session_state["_language_switch"] = language
+def language_switch() -> None:
+    st.session_state["_language_switch"] = languages.current()
     st.segmented_control(
         "中文 / English",
         list(LANGUAGES),
@@ -117,6 +100,24 @@ def _language_switch(language: str) -> None:
         required=True,
         on_change=_switch_language,
     )
+
+
+def _sidebar(here: str) -> None:
+    language = languages.current()
+    language_switch()
+    with st.container(key="chapter-list", gap=None):
+        links.home_link(tr("首页", "Home"))
+        for group, members in chapters.listed():
+            st.caption(group.zh if language == "zh" else group.en)
+            for chapter in members:
+                links.link(chapter, chapter.name(language))
+    with st.container(key="lecture-link"):
+        st.page_link(
+            chapters.Chapter(here).page,
+            label=tr("讲课视图", "Lecture view"),
+            icon=":material/present_to_all:",
+            query_params=state.query_of(here, view="lecture"),
+        )
 
 
 def _switch_language() -> None:
@@ -135,16 +136,22 @@ def _text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _say_language() -> None:
-    """Set `<html lang>`, which Streamlit leaves at "en"; drawn once, changes with the language."""
-    code = "zh-CN" if languages.current() == "zh" else "en"
+def _browser_half(name: str) -> None:
+    """What `assets/frame.js` does: `<html lang>`, which Streamlit leaves at "en", among others."""
+    place = visited.here(name, state.wanted("part"))
+    if place is not None:
+        visited.note(place)
     component = st.components.v2.component(
-        "html_language",
-        html="<span hidden></span>",
-        js="export default ({data}) => { document.documentElement.lang = data.code; }",
+        "frame", html="<span hidden></span>", js=_text_of(SCRIPT)
     )
-    with st.container(key="html-language"):
-        component(key="html-language-component", data={"code": code}, height="content")
+    data = {
+        "code": "zh-CN" if languages.current() == "zh" else "en",
+        "place": place.key if place is not None else name,
+        "visited": visited.kept(),
+        "forgets": progress.was_reset(),
+    }
+    with st.container(key="frame"):
+        component(key="frame-component", data=data, height="content")
 
 
 def _lecture_script() -> None:

@@ -2,8 +2,8 @@
 
 There is no login, and nothing is written on the server.  `mount` adds a small component that keeps
 the marks (`answers`) in localStorage and hands them over once per session; that arrives one
-rerun late, so it is mounted only where progress is seen or made.  An exam at hand (`sitting`)
-travels along.
+rerun late, so it is mounted only where progress is seen or made.  An exam at hand (`sitting`) and
+the acts that were opened (`visited`) travel along.
 
 What comes from a file or from the browser is hostile until `read` has read it.
 """
@@ -18,6 +18,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui.course import visited
 from ui.files import ASSETS
 from ui.practice import answers, bank, sitting
 from ui.practice.answers import Mark
@@ -131,7 +132,7 @@ def mount() -> None:
     _take_stored()
     data = {
         "known": is_known(),
-        "reset": st.session_state.get("_progress_reset", False),
+        "reset": was_reset(),
         "marks": {key: asdict(mark) for key, mark in answers.news().items()},
         "exam": sitting.kept(),
     }
@@ -152,10 +153,16 @@ def problem() -> str:
     return str(st.session_state.get("_progress_problem", ""))
 
 
+def was_reset() -> bool:
+    """Whether this session has forgotten everything: then the browser does, too."""
+    return bool(st.session_state.get("_progress_reset", False))
+
+
 def reset() -> None:
     """Forget everything, here and in the browser."""
     answers.wipe()
     sitting.forget()
+    visited.forget()
     st.session_state["_progress_reset"] = st.session_state["_progress_known"] = True
     st.session_state["_progress_problem"] = ""
 
@@ -167,6 +174,7 @@ def _take_stored() -> None:
         return
     st.session_state["_progress_known"] = True
     sitting.came_back(str(said.get("exam") or ""))
+    visited.came_back(str(said.get("visited") or ""))
     if not said.get("works"):
         st.session_state["_progress_problem"] = tr(
             "浏览器不允许这个页面保存数据：关掉页面，进度就没了。可以先导出成文件。",

@@ -10,7 +10,7 @@ def query(app, page):
 
 
 def switch(app, language):
-    app.sidebar.button_group[0].set_value(language).run()
+    app.button_group(key="_language_switch").set_value(language).run()
     assert not app.exception
     return app
 
@@ -19,6 +19,16 @@ def test_the_chapter_list_names_home_and_the_chapters_that_exist_in_order():
     app = opened(BATCHING)
     pages = [page for page, *_ in links(app.sidebar)][: 1 + len(chapters.in_order())]
     assert pages == ["", *[chapter.path for chapter in chapters.in_order()]]
+
+
+def test_the_chapter_list_has_short_names_of_one_line_each():
+    for language, longest in (("zh", 20), ("en", 26)):
+        shown = [label for page, label, _ in links(opened(BATCHING, lang=language).sidebar)]
+        assert max(map(len, shown)) <= longest
+
+
+def test_home_has_no_chapter_list_beside_its_cards():
+    assert links(opened().sidebar) == []
 
 
 def test_the_chapter_list_leads_back_to_a_page_as_it_was_left():
@@ -37,7 +47,7 @@ def test_the_language_switch_changes_words_and_address_and_nothing_else():
     assert app.slider[0].label == "Slots"
     assert app.slider[0].value == 9
     assert (before["id"], before["start"]) == (after["id"], after["start"])
-    assert data_of(app, "html_language") == {"code": "en"}
+    assert data_of(app, "frame")["code"] == "en"
 
 
 def test_every_link_of_the_frame_carries_the_chosen_language():
