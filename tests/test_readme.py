@@ -25,7 +25,7 @@ from streamlit.testing.v1 import AppTest
 
 for language in ("zh", "en"):
     app = AppTest.from_file("app.py", default_timeout=60).run()
-    app.switch_page("pages/17_waiting.py")
+    app.switch_page("pages/18_waiting.py")
     app.query_params["lang"] = language
     for slots in (2, 6):
         app.run()
@@ -210,9 +210,9 @@ def test_the_page_to_copy_runs_in_both_languages(tmp_path):
     for script in ROOT.glob("app.*"):
         shutil.copy(script, tmp_path)
     page, line = blocks("en", "python")[0], blocks("en", "")[1]
-    (tmp_path / "pages" / "17_waiting.py").write_text(page, encoding="utf-8")
+    (tmp_path / "pages" / "18_waiting.py").write_text(page, encoding="utf-8")
     for language in LANGUAGES:
-        text = tmp_path / "pages" / f"17_waiting.{language}.md"
+        text = tmp_path / "pages" / f"18_waiting.{language}.md"
         text.write_text(blocks(language, "markdown")[0], encoding="utf-8")
     chapters = tmp_path / "ui" / "course" / "chapters.py"
     before = chapters.read_text(encoding="utf-8")
