@@ -51,7 +51,7 @@ def test_only_splitting_the_model_makes_room_for_one_that_fits_no_single_gpu():
 
 def test_split_models_share_the_room_that_the_weights_leave():
     tensor, pipeline, copies = (Spread(SMALL, GPUS[0], 4, way).pool_tokens for way in WAYS)
-    assert tensor == pytest.approx(pipeline, rel=1e-3)
+    assert tensor == pytest.approx(pipeline, rel=0.03)  # less the buffers of its all-reduces
     assert copies < tensor  # each replica holds all weights again
 
 
