@@ -7,6 +7,7 @@
     chain         the hash of a block, chained to those before it
     lru           how often a cache of blocks would hit
     groups        blocks of a model whose layers remember differently
+    hits          what such a model finds in the prefix cache
     pool          how a server divides the memory of its GPUs
     sizes         how many bytes KV takes: the formulas
 

@@ -1,6 +1,6 @@
 """Models and GPUs: the numbers a config file or a data sheet states, each with its source.
 
-formats    how weights and KV are stored
+storage    how weights and KV are stored
 attention  what a layer remembers: full, window, latent (MLA), state
 model      a model: parameters, bytes, KV of a request, its share of several GPUs
 models     the table of models
@@ -11,7 +11,10 @@ your own `Model` or `Gpu` to any function that takes one; the tables are only a 
 """
 
 from sim.specs.attention import FULL, Attention, Latent, State, Window
-from sim.specs.formats import (
+from sim.specs.gpus import GB, GIB, GPUS, IDEAL, TFLOP, Efficiency, Gpu, Interconnect
+from sim.specs.model import TENSOR_PARALLEL, Model
+from sim.specs.models import MODELS
+from sim.specs.storage import (
     BF16,
     BF16_BYTES,
     FP8,
@@ -20,9 +23,6 @@ from sim.specs.formats import (
     WEIGHT_FORMATS,
     WeightFormat,
 )
-from sim.specs.gpus import GB, GIB, GPUS, IDEAL, TFLOP, Efficiency, Gpu, Interconnect
-from sim.specs.model import TENSOR_PARALLEL, Model
-from sim.specs.models import MODELS
 
 __all__ = [
     "BF16",

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sim.errors import require
 from sim.specs.attention import FULL, Attention, Heads
-from sim.specs.formats import BF16, BF16_BYTES, KV_FORMATS, WEIGHT_FORMATS, WeightFormat
+from sim.specs.storage import BF16, BF16_BYTES, KV_FORMATS, WEIGHT_FORMATS, WeightFormat
 
 TENSOR_PARALLEL = (1, 2, 4, 8)  # degrees that can be simulated
 

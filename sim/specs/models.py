@@ -4,8 +4,8 @@ Long because of the table: a row for each model.
 """
 
 from sim.specs.attention import FULL, Attention, Latent, State, Window
-from sim.specs.formats import FP8, MXFP4
 from sim.specs.model import Model
+from sim.specs.storage import FP8, MXFP4
 
 _LLAMA2 = "Touvron et al. 2023, Llama 2, and the model's config.json"
 _LLAMA3 = "Llama Team 2024, The Llama 3 Herd of Models, table 3, and config.json"
