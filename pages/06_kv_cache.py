@@ -64,9 +64,9 @@ REQUEST_LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_
 
 LONGEST = (4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
 WISHES: dict[str, dict[str, object]] = {
-    "fit_long": {"wish": "Llama-3.1-8B", "card": "RTX 4090", "longest": 131_072},
+    "fit_long": {"wish": "Llama-3.1-8B", "card": "RTX 4090", "cards": 1, "longest": 131_072},
     "fit_large": {"wish": "Llama-3.1-405B", "card": "H100 SXM", "cards": 8, "weights": "fp8"},
-    "fit_windows": {"wish": "gpt-oss-120b", "card": "H100 SXM", "longest": 131_072},
+    "fit_windows": {"wish": "gpt-oss-120b", "card": "H100 SXM", "cards": 1, "longest": 131_072},
     "fit_latent": {"wish": "DeepSeek-V3", "card": "H200 SXM", "cards": 8, "longest": 131_072},
 }
 
