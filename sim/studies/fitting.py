@@ -32,7 +32,7 @@ EVERYWHERE = tuple(  # models that every number of GPUs can share
 )
 
 
-class Way(NamedTuple):
+class Remedy(NamedTuple):
     """A change that makes it fit: of "length", "kv", "weights", "gpus", "gpu" or "machine"."""
 
     what: str
@@ -86,7 +86,7 @@ class Wish:
 
     # -- what would make it fit ---------------------------------------------------------------
 
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[Remedy, ...]:
         """The least change of each kind that makes it fit, or where no single one does, the least
         memory that will ("machine")."""
         single = [
@@ -99,9 +99,9 @@ class Wish:
         found = tuple(way for way in single if way is not None)
         return found or tuple(filter(None, [self._first("machine", self._machines())]))
 
-    def _first(self, what: str, wishes: "Iterable[tuple[str | int, Wish]]") -> Way | None:
+    def _first(self, what: str, wishes: "Iterable[tuple[str | int, Wish]]") -> Remedy | None:
         """The first of them that fits."""
-        return next((Way(what, value) for value, wish in wishes if wish.fits), None)
+        return next((Remedy(what, value) for value, wish in wishes if wish.fits), None)
 
     def _shorter(self) -> "Iterator[tuple[int, Wish]]":
         lengths = range(self.longest - STEP, 0, -STEP) if self.division.fits else ()

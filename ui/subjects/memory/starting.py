@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from sim.specs import BF16, GIB, Model
-from sim.studies.fitting import FRACTION, SHARE, Way, Wish
+from sim.studies.fitting import FRACTION, SHARE, Remedy, Wish
 from ui import charts, theme
 from ui.charts import Series, TimelineRow
 from ui.results.serve_command import CHECKPOINTS
@@ -139,14 +139,14 @@ def _is_latent(model: Model) -> bool:
     return kind.kv_numbers(model.heads) != 2 * model.kv_heads * model.head_dim
 
 
-def ways(found: tuple[Way, ...]) -> str:
+def ways(found: tuple[Remedy, ...]) -> str:
     """As a list; a dash where nothing helps."""
     if not found:
         return tr("- 表里的机器都装不下", "- none of the machines in the table holds it")
     return "\n".join(f"- {_way(way)}" for way in found)
 
 
-def _way(way: Way) -> str:
+def _way(way: Remedy) -> str:
     value = count(way.value) if isinstance(way.value, int) else way.value
     return {
         "length": tr(f"请求最长到 **{value}** 个 token", f"requests of at most **{value}** tokens"),
