@@ -175,7 +175,7 @@ GPUS: dict[str, Gpu] = {
         Gpu(
             "H20",
             *(148 * TFLOP, 4000 * GB, 95.22 * GIB),
-            "NVIDIA H20 data sheet, 96 GB, dense",
+            "NVIDIA H20 data sheet, dense; memory from an out-of-memory error on one",
             link=NVLINK_4,
         ),
         Gpu(

@@ -129,7 +129,7 @@ def sglang_lines(wish: Wish) -> str:
     kv = (
         f"KV size: {size:.2f} GB"
         if len(wish.division.shard.layers_of) == 1 and _is_latent(wish.division.shard)
-        else f"K size: {size / 2:.2f} GB, V size: {size / 2:.2f} GB"
+        else f"K size: {size / 2:.2f} GB,\n  V size: {size / 2:.2f} GB"
     )
     return f"KV Cache is allocated.\n  #tokens: {tokens},\n  {kv}\nmax_total_num_tokens={tokens}"
 
