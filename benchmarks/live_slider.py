@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.support.browser import chromium, serving
 
-ADDRESS, LABEL = "/simulator?lang=en&part=explore", "Arrivals per s"
+ADDRESS, LABEL = "/workbench?lang=en&part=explore", "Arrivals per s"
 DRAGS = 8
 DRAG_SECONDS = 3.0
 SWEEP_SECONDS = 1.5  # from one end of the slider to the other

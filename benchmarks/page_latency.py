@@ -19,7 +19,7 @@ ACTS = {  # act: (address, label of a slider): each chapter's heaviest control t
     "sampler": ("/pipeline?lang=en&part=sampler", "Temperature"),
     "roofline": ("/prefill_decode?lang=en&part=roofline", "Context of each"),
     "load": ("/latency?lang=en&part=load", "Arrivals per s"),
-    "simulator, cards and two charts": ("/simulator?lang=en&part=explore", "Length spread"),
+    "simulator, cards and two charts": ("/workbench?lang=en&part=explore", "Length spread"),
     "batching, one player": ("/batching?lang=en&part=hook", "Tokens that B writes"),
     "batching, player and chart": ("/batching?lang=en&part=sandbox", "Requests"),
     "KV of a batch": ("/kv_cache?lang=en&part=batch", "Length of the chats"),

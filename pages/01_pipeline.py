@@ -24,6 +24,7 @@ HEADS = tuple(range(1, MODEL.q_heads + 1))
 FEW = 4  # tokens written where the prefill is what is looked at
 SHOWN = 5  # tokens that have come, to begin with
 TOP_K = (0, 1, 2, 5, 20, 100)  # 0: all
+DRAWS = {"0": tr("不抽", "none"), "1": tr("1 次", "once"), "100": tr("100 次", "100 times")}
 SAMPLERS: dict[str, dict[str, object]] = {
     "sampler_greedy": {"temperature": 0},
     "sampler_hot": {"temperature": 2},
@@ -52,6 +53,12 @@ def write() -> str:
 @chapter.act("hook", tr("一句话的旅程", "A sentence travels"))
 def hook() -> None:
     chapter.say("hook")
+    chapter.presets(
+        {
+            "try_batching": {"text": tr("连续批处理每一步都", "Continuous batching"), "tokens": 12},
+            "try_prefill": {"text": tr("预填充", "The first token"), "tokens": 12},
+        }
+    )
     text = write()
     label = tr("写几个 token", "Tokens to write")
     tokens = int(chapter.pick("tokens", label, OUTPUTS, start=8))
@@ -79,6 +86,8 @@ def hook() -> None:
         prefill=pictures.time(way.turns[0].times.forward),
         rows=count(len(way.prompt)),
     )
+    if way.is_held:
+        chapter.say("hook_held", least=pictures.MIN_TOKENS)
     chapter.say("hook_stations")
     chapter.leads(
         {
@@ -155,8 +164,12 @@ def sampler() -> None:
             Card(tr("留下的原有概率", "Kept of the model's"), percent(one.kept)),
         ]
     )
+    label = tr("抽一抽", "Draw")
+    times = int(chapter.choose("draws", label, DRAWS, start="0"))
+    seed = int(chapter.number("seed", tr("第几回", "Try number"), 1, 99, start=1))
+    came = model_pictures.drawn(one, times, seed)
     chapter.draw(
-        model_pictures.candidates(one, large=chapter.large),
+        model_pictures.candidates(one, came, large=chapter.large),
         "candidates",
         alt=tr(
             "最可能的几个 token：灰的是模型给的概率，红的是抽的时候用的",
@@ -165,6 +178,16 @@ def sampler() -> None:
     )
     chapter.leaves_out("sampler_leaves_out")
     chapter.say("sampler_result", left=count(one.num_left), most=percent(one.most_probable))
+    if came:
+        (token, how_often), *_ = came
+        chapter.say(
+            "sampler_drawn",
+            times=count(times),
+            kinds=count(len(came)),
+            token=tiny_model.in_prose(token),
+            how_often=count(how_often),
+            share=percent(one.share(token)),
+        )
     chapter.explain(
         "sampler_formula", temperature=plain(temperature), most=percent(one.most_probable)
     )
@@ -172,7 +195,7 @@ def sampler() -> None:
     chapter.say("sampler_order")
 
 
-@chapter.act("bytes", tr("半个字", "Half a character"))
+@chapter.act("bytes", tr("半个字", "Half a character"), deeper=True)
 def half_a_character() -> None:
     chapter.say("bytes")
     text = write()

@@ -253,9 +253,10 @@ def steps() -> None:
         model=clock.model.name,
         gpu=clock.gpu.name,
     )
+    chapter.say("sides")
 
 
-@chapter.act("measured", tr("在这台机器上量", "Measured here"))
+@chapter.act("measured", tr("在这台机器上量", "Measured here"), deeper=True)
 def measure() -> None:
     chapter.say("measured", cpu=measured.cpu())
     results = chapter.press(

@@ -211,7 +211,7 @@ def gaps() -> None:
     )
 
 
-@chapter.act("tools", tr("谁的尺子", "Whose ruler"))
+@chapter.act("tools", tr("谁的尺子", "Whose ruler"), deeper=True)
 def tools() -> None:
     chapter.say("tools")
     label = tr("每条消息的 token 数", "Tokens per message")

@@ -223,7 +223,7 @@ def formulas() -> None:
     )
 
 
-@chapter.act("batch", tr("一批请求", "A batch"))
+@chapter.act("batch", tr("一批请求", "A batch"), deeper=True)
 def batch() -> None:
     chapter.say("batch")
     chosen = chapter.choose("model", tr("模型", "Model"), MODELS, start=OLD, advanced=True)

@@ -211,7 +211,7 @@ def pool() -> None:
     )
 
 
-@chapter.act("capacity", tr("要多大", "How large"))
+@chapter.act("capacity", tr("要多大", "How large"), deeper=True)
 def capacity() -> None:
     chapter.say("capacity", turns=TURNS, system=SYSTEM_TOKENS)
     label = tr("缓存能装的 token", "Tokens the cache holds")
@@ -251,7 +251,7 @@ def capacity() -> None:
     chapter.say("capacity_real", limit=percent(lru.MOONCAKE_LIMIT))
     chapter.presets(FULL_AND_EMPTY)
     whole = tr("和排队、抢占一起，在整台服务器上试", "With queues and preemption, on a server")
-    chapter.leads({whole: "04_simulator"})
+    chapter.leads({whole: "17_workbench"})
 
 
 @chapter.act("tree", tr("基数树", "Radix tree"))

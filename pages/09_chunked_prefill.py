@@ -233,7 +233,7 @@ def budget() -> None:
     )
 
 
-@chapter.act("load", tr("谁的 TTFT", "Whose TTFT"))
+@chapter.act("load", tr("谁的 TTFT", "Whose TTFT"), deeper=True)
 def load() -> None:
     chapter.say("load", every=10, prompt=count(DOCUMENT_TOKENS))
     label = tr("分块时的预算", "Budget with chunking")

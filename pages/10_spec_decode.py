@@ -177,7 +177,7 @@ def worth() -> None:
     )
 
 
-@chapter.act("measured", tr("量出来的", "As measured"))
+@chapter.act("measured", tr("量出来的", "As measured"), deeper=True)
 def measured() -> None:
     chapter.say("measured")
     text = choose_text(tr("你的文字", "Your text"))
@@ -305,7 +305,7 @@ def load() -> None:
     chapter.say("load_others")
     why = tr("为什么请求少时受带宽限制", "Why few requests are memory-bound")
     whole = tr("在整台服务器里打开（“更多”里）", "Turn it on in a whole server (under “More”)")
-    chapter.leads({why: "02_prefill_decode", whole: "04_simulator"})
+    chapter.leads({why: "02_prefill_decode", whole: "17_workbench"})
     chapter.flags()
 
 

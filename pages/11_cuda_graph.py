@@ -288,7 +288,7 @@ def sizes() -> None:
     )
 
 
-@chapter.act("ahead", tr("提前调度", "A step ahead"))
+@chapter.act("ahead", tr("提前调度", "A step ahead"), deeper=True)
 def ahead() -> None:
     chapter.say("ahead")
     label = tr("CPU 调度、准备一步", "CPU prepares a step")

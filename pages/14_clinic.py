@@ -335,7 +335,7 @@ def alone() -> None:
     say_behind(case, runs.sick_server(case.code, seed, changes), here)
 
 
-@chapter.act("bring", tr("自带数据", "Bring your own"))
+@chapter.act("bring", tr("自带数据", "Bring your own"), deeper=True)
 def bring_your_own() -> None:
     chapter.say("bring")
     uploaded = chapter.upload("file", tr("文件，至多 1 MB", "A file, 1 MB at most"), FILES)

@@ -3,9 +3,11 @@
 import logging
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 
@@ -30,4 +32,13 @@ def _scripts_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for runner in (app_test, local_script_runner):
             patch.setattr(runner, "ScriptCache", lambda: compiled)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_are_searched_for_components_once() -> Iterator[None]:
+    """As on a server.  By itself every AppTest reads the metadata of all that is installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
         yield

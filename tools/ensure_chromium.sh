@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: ensure_chromium.sh PYTHON.  Makes sure that the browser tests find a Chromium (one on PATH; Debian's package; the
-# download of playwright) and, on Debian as root, the fonts they write in.  Without a font, its tests are skipped.
+# Usage: ensure_chromium.sh PYTHON.  Makes sure that playwright runs and finds a Chromium (one on PATH; Debian's package; its
+# own download) and, on Debian as root, the fonts they write in.  Without a font, its tests are skipped.
 set -eu
 python=$1
 
@@ -22,6 +22,7 @@ has_font() {
 if debian_as_root; then
   missing=
   on_path || missing=chromium
+  "$python" -m playwright --version >/dev/null 2>&1 || missing="$missing libatomic1"  # for its node
   has_font "WenQuanYi Zen Hei" || missing="$missing fonts-wqy-zenhei"
   has_font "Noto Sans CJK SC" || missing="$missing fonts-noto-cjk"
   has_font "Noto Color Emoji" || missing="$missing fonts-noto-color-emoji"
@@ -34,4 +35,9 @@ if debian_as_root; then
   fi
 fi
 
-on_path || "$python" -m playwright install chromium
+on_path || "$python" -m playwright install chromium || {
+  echo "The browser tests found no Chromium and could not download one.  On Debian, as root:" >&2
+  echo "  apt-get install chromium libatomic1 fonts-wqy-zenhei fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core" >&2
+  echo "The other tests:  .venv/bin/python -m pytest -m 'not browser'" >&2
+  exit 1
+}

@@ -4,6 +4,7 @@ Loaded once and shared by all readers; what it computes is kept by whoever asks 
 `ui.subjects.pipeline.pictures`), as runs of the simulator are.
 """
 
+import re
 from functools import cache
 
 from sim.model import tokenizer, transformer
@@ -54,6 +55,13 @@ def piece(token: int) -> str:
         return data.hex(" ").upper()
     shown = "".join(SEEN.get(letter, letter) for letter in text)
     return shown if shown.isprintable() else data.hex(" ").upper()
+
+
+def in_prose(token: int) -> str:
+    """A token within Markdown, where nothing in it means anything."""
+    shown = piece(token)
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    return f"{fence} {shown} {fence}"
 
 
 def pieces(tokens: tuple[int, ...]) -> list[str]:

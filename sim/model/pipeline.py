@@ -11,7 +11,7 @@ and from `schedule` again for each further token.  The server has one request, s
 of a clock that the caller reads, say this machine's, and belong to one run.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +57,7 @@ class Turn:
     logits: Array  # [vocab], of the last position
     attention: Array  # [layers, q_heads, num_new, num_tokens]
     token: int
+    would_end: bool  # the most probable token was the end of the text, and it was not allowed yet
     text: str  # what the token completed, perhaps nothing
     waiting: bytes  # of a character that is not whole yet
     times: Times
@@ -81,6 +82,11 @@ class Passage:
         return tuple(turn.token for turn in self.turns)
 
     @property
+    def is_held(self) -> bool:
+        """Whether the model would have ended its text where it was not allowed to."""
+        return any(turn.would_end for turn in self.turns)
+
+    @property
     def text(self) -> str:
         return "".join(turn.text for turn in self.turns) + self.rest
 
@@ -94,14 +100,20 @@ def passage(
     clock: Clock,
     seed: int = 0,
     max_prompt_tokens: int | None = None,
+    min_tokens: int = 0,
 ) -> Passage:
-    """Send a text through; of a long one only the first `max_prompt_tokens` are read."""
+    """Send a text through; of a long one only the first `max_prompt_tokens` are read.
+
+    The first `min_tokens` tokens are never the end of the text (vLLM, `SamplingParams.min_tokens`).
+    """
     start = clock()
     prompt = tokenizer.prompt(text)[:max_prompt_tokens]
     tokenize_seconds = clock() - start
     detokenizer = Detokenizer(tokenizer)
     turns: list[Turn] = []
-    for turn in _turns(weights, prompt, num_tokens, sampling, clock, seed, detokenizer):
+    going_on = np.arange(len(weights.embedding)) != tokenizer.end  # [vocab]
+    allowed = [going_on] * min_tokens + [None] * num_tokens
+    for turn in _turns(weights, prompt, num_tokens, sampling, clock, seed, detokenizer, allowed):
         turns.append(turn)
         if turn.token == tokenizer.end:
             break
@@ -116,6 +128,7 @@ def _turns(
     clock: Clock,
     seed: int,
     detokenizer: Detokenizer,
+    allowed: Sequence[Array | None],
 ) -> Iterator[Turn]:
     store = ContiguousStore(weights.model, len(prompt) + num_tokens)
     rng = np.random.default_rng(seed)
@@ -128,17 +141,20 @@ def _turns(
         before, at = at, clock()
         return at - before
 
-    for step in steps:
+    for step, may_come in zip(steps, allowed, strict=False):
         schedule = lap()
         attention: list[Array] = []
         chunk = Chunk(tokens[store.num_tokens :], store, attention)
         logits = forward(weights, [chunk])[0][-1]  # [vocab]
         compute = lap()
-        tokens.append(draw(probabilities(logits, sampling), rng))
+        tokens.append(draw(probabilities(logits, sampling, may_come), rng))
         sample = lap()
+        would_end = may_come is not None and not may_come[logits.argmax()]
         text = detokenizer.add(tokens[-1])
         times = Times(schedule, compute, sample, lap())
-        yield Turn(step, logits, np.stack(attention), tokens[-1], text, detokenizer.waiting, times)
+        seen = np.stack(attention)
+        waiting = detokenizer.waiting
+        yield Turn(step, logits, seen, tokens[-1], would_end, text, waiting, times)
         at = clock()
 
 

@@ -31,10 +31,10 @@ def test_a_moved_control_changes_prose_figure_and_address(new_page):
 
 def test_a_moved_control_changes_the_cards(new_page):
     page = new_page("en", warm=True)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     before, said = values(page), page.locator(RESULT).inner_text()
     nudge(page, "Batch limit", "Home")
-    expect_address(page, "/simulator", part="explore", seqs=1)
+    expect_address(page, "/workbench", seqs=1)
     expect(page.locator(RESULT)).not_to_have_text(said, use_inner_text=True)
     assert values(page) != before
 
@@ -71,11 +71,11 @@ def test_another_language_changes_words_alone(new_page):
 
 def test_a_link_gives_another_reader_the_same_numbers_in_either_language(new_page):
     page = new_page("en", warm=True)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     nudge(page, "Batch limit", "Home")
-    expect_address(page, "/simulator", part="explore", seqs=1)
+    expect_address(page, "/workbench", seqs=1)
     nudge(page, "Prompt tokens")
-    expect_address(page, "/simulator", part="explore", seqs=1, prompt=1000)
+    expect_address(page, "/workbench", seqs=1, prompt=1000)
     helpers.settle(page)
     numbers, said = values(page), page.locator(RESULT).inner_text()
 

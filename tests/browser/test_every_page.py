@@ -82,7 +82,7 @@ def to_act_in_chinese(page, chapter, act) -> None:
     helpers.go_on(page, chapter.path, part=act, lang="zh")
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
     if act:
-        expect(page.locator(f'[class*="st-key-act-here"] a[href*="part={act}"]')).to_be_attached()
+        expect(page.locator(f".st-key-act-here-{act}")).to_be_attached()
     helpers.settle(page)
 
 

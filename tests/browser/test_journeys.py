@@ -55,14 +55,14 @@ def test_home_leads_to_batching_and_on_to_the_simulator(new_page):
 
 def test_presets_lead_into_the_state_they_promise(new_page):
     page = new_page("en", warm=True)
-    helpers.visit(page, "/simulator", part="explore", prompt=4000)
+    helpers.visit(page, "/workbench", prompt=4000)
     before = values(page)
     page.locator(".st-key-preset-preset_overload a").click()
-    expect_address(page, "/simulator", part="explore", rate=20, seqs=32)
+    expect_address(page, "/workbench", rate=20, seqs=32)
     expect(slider(page, "Prompt tokens")).to_have_attribute("aria-valuetext", re.compile("500"))
     assert values(page) != before
     page.go_back()
-    expect_address(page, "/simulator", part="explore", prompt=4000)
+    expect_address(page, "/workbench", prompt=4000)
     expect(slider(page, "Prompt tokens")).to_have_attribute("aria-valuetext", re.compile("4,000"))
 
 

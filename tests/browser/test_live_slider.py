@@ -17,8 +17,8 @@ from tests.browser.verbs import CARDS, RESULT, values
 
 RATE = "Arrivals per s"
 FIRST_CHART, SECOND_CHART = (
-    "[class*=st-key-04_simulator-timeline]",
-    "[class*=st-key-04_simulator-load]",
+    "[class*=st-key-17_workbench-timeline]",
+    "[class*=st-key-17_workbench-load]",
 )
 ANSWER = ".st-key-live-answer"
 LAST = re.compile("40")  # of the places of the slider
@@ -27,7 +27,7 @@ LAST = re.compile("40")  # of the places of the slider
 @pytest.fixture
 def simulator(new_page) -> Page:
     page = new_page("en", warm=True)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     return page
 
 
@@ -144,11 +144,11 @@ def test_numbers_and_first_figure_follow_the_hand_the_rest_and_the_address_its_r
     )
     assert shown(page, RESULT) == result
     assert second.inner_text() == drawn_second
-    expect_address(page, "/simulator", part="explore")
+    expect_address(page, "/workbench")
     at_the_end = values(page)
 
     hand.let_go()
-    expect_address(page, "/simulator", part="explore", rate=40)
+    expect_address(page, "/workbench", rate=40)
     expect_other(page, RESULT, result)
     helpers.settle(page)
     assert values(page) == at_the_end
@@ -165,10 +165,10 @@ def test_back_takes_a_drag_back(simulator):
     hand.to(0.6)
     hand.to(1.0)
     hand.let_go()
-    expect_address(page, "/simulator", part="explore", rate=40)
+    expect_address(page, "/workbench", rate=40)
     expect_other(page, CARDS, cards)
     page.go_back()
-    expect_address(page, "/simulator", part="explore")
+    expect_address(page, "/workbench")
     expect(page.locator(CARDS)).to_have_text(cards, use_inner_text=True)
     expect(slider(page, RATE)).to_have_attribute("aria-valuetext", "8")
 
@@ -185,13 +185,13 @@ def test_a_hand_that_comes_back_to_where_it_began_has_changed_nothing(simulator)
     expect(page.locator(ANSWER)).to_contain_text('"moving": false')
     helpers.settle(page)
     assert shown(page, RESULT) == result
-    expect_address(page, "/simulator", part="explore")
+    expect_address(page, "/workbench")
 
 
 def test_one_request_is_on_its_way_and_of_those_that_wait_the_newest_wins(new_page):
     page = new_page("en")
     line = Line(page)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     cards = shown(page, CARDS)
     hand = Hand(page, RATE)
     line.hold_up()
@@ -201,27 +201,27 @@ def test_one_request_is_on_its_way_and_of_those_that_wait_the_newest_wins(new_pa
     line.go_on()
     expect_other(page, CARDS, cards)
     hand.let_go()
-    expect_address(page, "/simulator", part="explore", rate=40)
+    expect_address(page, "/workbench", rate=40)
     assert line.places == [first, "12"]  # the last of the thirteen, counted from 0
 
 
 def test_what_the_browser_says_before_it_knows_the_new_address_takes_no_move_back(new_page):
     page = new_page("en")
     line = Line(page)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     line.hold_up()
     slider(page, RATE).focus()
     page.keyboard.press("End")
     while not line.knows_the_hand_is_gone():  # which the browser says at the old address
         page.wait_for_timeout(100)
     line.go_on()
-    expect_address(page, "/simulator", part="explore", rate=40)
+    expect_address(page, "/workbench", rate=40)
 
 
 def test_a_request_without_an_answer_is_said_again_after_a_second(new_page):
     page = new_page("en")
     line = Line(page)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     cards = shown(page, CARDS)
     line.loses = lambda: len(line.told) == 1
     hand = Hand(page, RATE)
@@ -229,7 +229,7 @@ def test_a_request_without_an_answer_is_said_again_after_a_second(new_page):
     expect_other(page, CARDS, cards)
     assert len(line.told) == 2
     hand.let_go()
-    expect_address(page, "/simulator", part="explore", rate=40)
+    expect_address(page, "/workbench", rate=40)
 
 
 def test_a_key_that_is_held_is_followed_and_its_release_writes_the_address(simulator):
@@ -239,18 +239,18 @@ def test_a_key_that_is_held_is_followed_and_its_release_writes_the_address(simul
     for _ in range(3):  # pressed, and repeated while it is held
         page.keyboard.down("ArrowRight")
     expect_other(page, CARDS, cards)
-    expect_address(page, "/simulator", part="explore")
+    expect_address(page, "/workbench")
     page.keyboard.up("ArrowRight")
-    expect_address(page, "/simulator", part="explore", rate=15)
+    expect_address(page, "/workbench", rate=15)
     for key, rate in (("Home", 0.5), ("PageUp", 1), ("ArrowUp", 2), ("ArrowLeft", 1), ("End", 40)):
         page.keyboard.press(key)
-        expect_address(page, "/simulator", part="explore", rate=rate)
+        expect_address(page, "/workbench", rate=rate)
     expect(slider(page, RATE)).to_be_focused()
 
 
 def test_a_finger_is_followed_too(new_page):
     page = new_page("en", viewport=(390, 844), has_touch=True)
-    helpers.visit(page, "/simulator", part="explore")
+    helpers.visit(page, "/workbench")
     cards = shown(page, CARDS)
     scale = Scale(page, RATE)
     finger = page.context.new_cdp_session(page)
@@ -263,9 +263,9 @@ def test_a_finger_is_followed_too(new_page):
     touch("touchMove", scale.at(0.7))
     touch("touchMove", scale.at(1.0))
     expect_other(page, CARDS, cards)
-    expect_address(page, "/simulator", part="explore")
+    expect_address(page, "/workbench")
     touch("touchEnd")
-    expect_address(page, "/simulator", part="explore", rate=40)
+    expect_address(page, "/workbench", rate=40)
 
 
 ALONE_AT_8 = """() => {

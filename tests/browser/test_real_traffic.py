@@ -27,7 +27,7 @@ def upload(page: Page, content: bytes, name: str = "trace.csv") -> None:
 
 def test_a_good_trace_changes_the_numbers_and_a_bad_one_leaves_them(new_page):
     page = new_page("en", warm=True)
-    helpers.visit(page, "/simulator", part="trace")
+    helpers.visit(page, "/workbench", part="trace")
     stand_in = values(page)
     upload(page, azure(40))
     expect(page.locator(RESULT)).to_contain_text("40")
@@ -61,7 +61,7 @@ def test_the_real_trace_runs(new_page):
     if not file.exists():
         pytest.skip("the Azure trace is not beside this checkout")
     page = new_page("en", warm=True)
-    helpers.visit(page, "/simulator", part="trace")
+    helpers.visit(page, "/workbench", part="trace")
     before = values(page)
     upload(page, file.read_bytes(), file.name)
     all_of_them = "from the earliest on: 19,366"

@@ -250,6 +250,41 @@ def test_sampling_never_changes_the_number_of_passes():
 # -- half a character -----------------------------------------------------------------------------
 
 
+def drawn(**values):
+    return CHAPTER.play("sampler", text="The queue", **values).said
+
+
+def test_drawn_a_hundred_times_each_token_comes_about_as_often_as_its_probability_says():
+    for seed in (1, 2, 3):
+        said = drawn(draws="100", seed=seed)["sampler_drawn"]
+        share = float(said["share"].rstrip("%")) / 100
+        deviation = (share * (1 - share) / 100) ** 0.5
+        assert abs(int(said["how_often"]) / 100 - share) < 4 * deviation + 0.02
+        assert 1 < int(said["kinds"]) <= 100
+
+
+def test_at_temperature_0_every_draw_is_the_same_and_without_a_draw_nothing_is_said():
+    said = drawn(draws="100", temperature=0)["sampler_drawn"]
+    assert (said["kinds"], said["how_often"], said["share"]) == ("1", "100", "100%")
+    assert "sampler_drawn" not in drawn()
+
+
+def test_another_try_draws_anew_and_the_same_try_the_same():
+    tries = [drawn(draws="1", seed=seed, temperature=2)["sampler_drawn"] for seed in range(1, 9)]
+    assert len({said["token"] for said in tries}) > 1
+    assert tries[0] == drawn(draws="1", seed=1, temperature=2)["sampler_drawn"]
+
+
+def test_a_first_try_is_rewarded_even_where_the_model_has_nothing_to_say():
+    played = CHAPTER.play("hook", text="我今天想吃火锅，你呢？")
+    assert "hook_held" in played.said
+    assert int(played.said["hook_result"]["passes"]) >= 4
+    for preset in played.presets.values():
+        tried = CHAPTER.play("hook", **preset)
+        assert tried.said["hook_result"]["passes"] == "12"
+        assert "hook_held" not in tried.said
+
+
 @every_text
 def test_characters_appear_when_their_last_byte_has_come(text):
     came = text_so_far.arrivals(text)

@@ -459,15 +459,14 @@ def test_tpot_by_hand():
 
 
 def test_everybody_at_once():
-    assert QUIZ["everybody_at_once"]["link"]["page"] == "04_simulator"
-    simulator = open_page_04()
-    summary = simulator.at(QUIZ["everybody_at_once"]["link"]["query"]).summary
+    assert QUIZ["everybody_at_once"]["link"]["page"] == "17_workbench"
+    summary = workbench().at(QUIZ["everybody_at_once"]["link"]["query"]).summary
     assert summary.queue_share > 0.8
 
 
 @cache
-def open_page_04():
-    return open_page("04_simulator")
+def workbench():
+    return open_page("17_workbench")
 
 
 def test_longer_answers():

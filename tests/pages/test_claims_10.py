@@ -33,7 +33,7 @@ from ui.words.numbers import count, significant
 
 PAGES = {code: open_page("10_spec_decode", code) for code in LANGUAGES}
 SPEC = PAGES["en"]
-SIMULATOR = open_page("04_simulator")
+BENCH = open_page("17_workbench")
 PAGE = SPEC.constants
 QUIZ = {
     item["id"]: item
@@ -336,14 +336,14 @@ def test_greedy_speculation_writes_what_greedy_decoding_writes():
     assert tokens[:16] == list(same.one)
 
 
-# -- in the simulator -----------------------------------------------------------------------
+# -- on the workbench -----------------------------------------------------------------------
 
 
 def simulated(**values):
-    return SIMULATOR.play("explore", requests=60, **values)
+    return BENCH.play("explore", requests=60, **values)
 
 
-def test_in_the_simulator_speculation_helps_a_quiet_server_and_harms_a_crowded_one():
+def test_on_the_workbench_speculation_helps_a_quiet_server_and_harms_a_crowded_one():
     """Sent at once, 60 requests fill a small GPU; one at a time leave it time to spare."""
     quiet: dict[str, object] = {"rate": 0.5, "gpu": "RTX 4090", "prompt": 100, "spread": 1.0}
     crowd = quiet | {"arrival": "once", "seqs": 64}
@@ -355,7 +355,7 @@ def test_in_the_simulator_speculation_helps_a_quiet_server_and_harms_a_crowded_o
     assert speed["crowd"] < 1
 
 
-def test_the_simulator_tells_the_rounds_as_vllm_counts_them():
+def test_the_workbench_tells_the_rounds_as_vllm_counts_them():
     played = simulated(spec=True)
     rounds, said = played.run.rounds, played.said["spec_result"]
     assert said["rounds"] == count(rounds.num_rounds)

@@ -221,14 +221,14 @@ def test_the_formula_adds_up_as_it_is_written():
     assert launches.step_seconds(work, REPLAY) == pytest.approx(graph)
 
 
-# -- the simulator --------------------------------------------------------------------------------
+# -- the workbench --------------------------------------------------------------------------------
 
 
-def test_the_simulator_without_graphs_uses_the_same_formula_and_says_so_to_vllm():
-    simulator = open_page("04_simulator")
+def test_the_workbench_without_graphs_uses_the_same_formula_and_says_so_to_vllm():
+    bench = open_page("17_workbench")
     server = {"model": "Llama-3.2-1B", "gpu": "H100 SXM", "requests": 40}
-    on = simulator.play("explore", **server)
-    off = simulator.play("explore", graphs=False, **server)
+    on = bench.play("explore", **server)
+    off = bench.play("explore", graphs=False, **server)
     assert off.setup.clock == clock() == replace(clock(), roofline=on.setup.clock)
     assert off.summary.itl.p50 > 2 * on.summary.itl.p50
     assert off.taken is not None
@@ -238,11 +238,11 @@ def test_the_simulator_without_graphs_uses_the_same_formula_and_says_so_to_vllm(
     assert off.said["leaves_out"]["step_times"] == off.text["eager"]
 
 
-def test_in_the_simulator_graphs_change_nothing_for_a_large_model_on_a_slow_card():
-    simulator = open_page("04_simulator")
+def test_on_the_workbench_graphs_change_nothing_for_a_large_model_on_a_slow_card():
+    bench = open_page("17_workbench")
     server = {"model": "Qwen3-14B", "gpu": "L40S", "requests": 20, "rate": 1}
-    on = simulator.play("explore", **server)
-    off = simulator.play("explore", graphs=False, **server)
+    on = bench.play("explore", **server)
+    off = bench.play("explore", graphs=False, **server)
     assert off.summary.itl.mean == on.summary.itl.mean
 
 

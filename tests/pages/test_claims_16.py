@@ -146,7 +146,7 @@ def test_a_number_of_the_sheets_is_what_a_reader_of_its_chapter_is_told(
 
 
 def test_every_number_of_the_sheets_is_compared(said):
-    for chapter in chapters.in_order()[:14]:
+    for chapter in [one for one in chapters.in_order() if one.is_numbered][:14]:
         compared = {name for stem, *_, names in SAME if stem == chapter.stem for name in names}
         assert set(said[chapter.stem]) == compared, chapter.stem
 

@@ -67,8 +67,15 @@ def test_tpot_is_undefined_for_one_token_and_left_out_of_the_distribution():
     assert math.isnan(metrics.tpot(run.records[0]))
     summary = summarize(run)
     assert summary.tpot.values.tolist() == [2.0]
+    assert [math.isnan(each) for each in metrics.ServedColumns(run).tpot] == [True, False]
     assert len(summary.ttft) == 2
     assert metrics.itl(run.records[0]).size == 0
+
+
+def test_the_queue_has_its_share_of_the_mean_ttft():
+    waits = [record([2.25], arrival=2.0, scheduled=2.125), record([4.75], 4.0, 4.25, id=1)]
+    assert summarize(run_of(waits)).queue_share == 0.375  # 1/8 and 1/4 s of 1/4 and 3/4 s
+    assert summarize(run_of([rejected(0)])).queue_share == 0
 
 
 def test_throughput_is_per_second_from_the_first_arrival_to_the_last_token():
@@ -166,7 +173,8 @@ def test_when_nobody_was_served_every_rate_is_zero():
     run = simulate(setup)
     summary = summarize(run)
     assert (summary.num_served, summary.num_rejected, summary.num_steps) == (0, 1, 0)
-    assert summary.requests_per_second == summary.slot_utilization == summary.mean_kv_usage == 0
+    assert summary.duration_seconds == summary.requests_per_second == 0
+    assert summary.slot_utilization == summary.mean_kv_usage == 0
     assert summary.memory_bound_share == summary.compute_bound_share == 0
     assert summary.prefix_hit_rate == 0
     assert metrics.goodput(run) == metrics.Goodput(0, 0.0, 0.0)
@@ -180,6 +188,15 @@ def test_time_is_split_between_the_two_bounds():
     summary = summarize(run)
     assert summary.compute_bound_share == pytest.approx(4 / 8)  # four seconds of prefill
     assert summary.memory_bound_share == pytest.approx(4 / 8)
+
+
+def test_a_share_is_one_of_time_however_short_the_run():
+    """The prefill takes three tenths of a second, as long as the three decodes together."""
+    clock = SimpleClock(prefill_tokens_per_second=400, decode_seconds_per_step=0.1)
+    run = simulate(Setup((request(0, 120, 4),), Chunked(), PLENTY, clock))
+    summary = summarize(run)
+    assert summary.duration_seconds == pytest.approx(0.3 + 3 * 0.1)
+    assert summary.memory_bound_share == pytest.approx(1 / 2)  # though of three in four steps
 
 
 def test_kv_usage_counts_blocks_while_the_step_runs():
@@ -361,6 +378,12 @@ def test_a_gap_beside_a_prefill_is_told_from_the_others():
         False,
     ]
     assert metrics.beside_prefill(run, run.records[1]).tolist() == [False]
+
+
+def test_a_prompt_of_one_token_is_a_prefill_to_sit_beside():
+    requests = (request(0, 4, 3), request(1, 1, 1, arrival=0.5))
+    run = simulate(Setup(requests, Chunked(2), PLENTY, SECOND))
+    assert metrics.beside_prefill(run, run.records[0]).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("utilization", [0.6, 0.8])

@@ -52,6 +52,19 @@ def test_two_segments_may_meet_inside_a_block():
     assert one.block_content(0, 4) == same.block_content(0, 4) != other.block_content(0, 4)
 
 
+def test_a_block_is_made_of_its_pieces_of_each_text_and_then_of_its_own_tokens():
+    """Three tokens of a, five of b, and the request's own from the ninth on."""
+    who = Request(7, 0.0, 10, 4, (Segment("a", 3), Segment("b", 5)))
+    assert who.block_content(0, 4) == (("a", 0, 3), ("b", 0, 1))
+    assert who.block_content(1, 4) == (("b", 1, 5),)
+    assert who.block_content(2, 4) == ((7, 8, 12),)
+    assert who.block_content(1, 6) == (("b", 3, 5), (7, 8, 12))
+
+
+def test_a_prefix_may_be_all_of_a_request_and_its_answer():
+    assert Request(0, 0.0, 3, 2, (Segment("chat", 5),)).named_tokens == 5
+
+
 def test_without_a_prefix_nothing_is_common():
     one, other = Request(1, 0.0, 8, 1), Request(2, 0.0, 8, 1)
     assert one.block_content(0, 4) != other.block_content(0, 4)
@@ -95,11 +108,15 @@ def test_the_model_length_cuts_an_answer_short():
     assert sequence.is_finished
 
 
+def test_a_prompt_as_long_as_the_model_has_still_said_nothing():
+    assert not Sequence(Request(0, 0.0, 5, 3), max_model_len=5).is_finished
+
+
 def test_preemption_forgets_what_was_computed_and_keeps_what_was_said():
     sequence = Sequence(Request(0, 0.0, 3, 9))
     sequence.num_computed_tokens = 3
     sequence.append_token()
     assert sequence.preempt() == 3
     assert (sequence.num_computed_tokens, sequence.num_tokens) == (0, 4)
-    assert sequence.num_output_tokens == 1
+    assert (sequence.num_output_tokens, sequence.num_preemptions) == (1, 1)
     assert not sequence.is_decoding  # prompt and answer so far are computed again

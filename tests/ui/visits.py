@@ -11,6 +11,7 @@ from tests.chapters import ROOT
 
 BATCHING = "pages/05_batching.py"
 SIMULATOR = "pages/04_simulator.py"
+WORKBENCH = "pages/17_workbench.py"
 
 
 def opened(file: str = "app.py", **query: object) -> AppTest:

@@ -24,7 +24,7 @@ GROUPS = (
     Group("显存", "Memory", ("06_kv_cache", "07_fragmentation", "08_prefix_cache")),
     Group("更快", "Faster", ("09_chunked_prefill", "10_spec_decode", "11_cuda_graph",
                              "12_quantization")),
-    Group("系统与诊断", "Systems and diagnosis", ("13_systems", "14_clinic")),
+    Group("系统与诊断", "Systems and diagnosis", ("13_systems", "17_workbench", "14_clinic")),
     Group("复习", "Review", ("15_quiz", "16_summary")),
 )
 
@@ -46,8 +46,10 @@ NAMES = {
     "14_clinic": ("诊断", "Clinic"),
     "15_quiz": ("测验", "Quiz"),
     "16_summary": ("总结", "Summary"),
+    "17_workbench": ("工作台", "Workbench"),
 }
 # fmt: on
+UNNUMBERED = {"17_workbench"}  # a place to work in, no chapter of the course
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Chapter:
         """What `st.page_link` wants."""
         return f"pages/{self.stem}.py"
 
+    @property
+    def path(self) -> str:
+        """Its address below that of the course."""
+        return self.stem.split("_", 1)[1]
+
     @cached_property
     def script(self) -> Path:
         return ROOT / self.page
@@ -73,10 +80,20 @@ class Chapter:
     def exists(self) -> bool:
         return self.script.exists()
 
+    @property
+    def is_numbered(self) -> bool:
+        return self.stem not in UNNUMBERED
+
     def name(self, language: str) -> str:
         """Its number and what it is about: "05  Batching"; its title, if it has no short name."""
         zh, en = NAMES.get(self.stem) or (self.title("zh"), self.title("en"))
-        return f"{self.number:02}  {zh if language == 'zh' else en}"
+        name = zh if language == "zh" else en
+        return f"{self.number:02}  {name}" if self.is_numbered else name
+
+    def heading(self, language: str) -> str:
+        """Its number and title, as the list of chapters and its own page show them."""
+        title = self.title(language)
+        return f"{self.number}  {title}" if self.is_numbered else title
 
     def text(self, language: str) -> prose.Prose:
         return prose.read(self.script, language)

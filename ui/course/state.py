@@ -191,6 +191,13 @@ def settings(keys: Iterable[str]) -> dict[str, str]:
     return {key: written[key] for key in keys if key in written}
 
 
+def handed_on() -> dict[str, str]:
+    """What the address says, for another page to take over; this one forgets it."""
+    page = _page()
+    page.written, page.seen = {}, None
+    return dict(st.query_params)
+
+
 def parameter(key: str) -> str | None:
     """A parameter as the URL has it now (`view`, `step`)."""
     value = st.query_params.get(key)

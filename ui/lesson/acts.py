@@ -30,47 +30,69 @@ def current(acts: Sequence[Act]) -> Act:
     return next((act for act in acts if act.code == wanted), acts[0])
 
 
-def header(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
-    """The chapter's title, and a link for each of its acts."""
+def header(here: Chapter, acts: Sequence[Act], act: Act) -> None:
+    """The chapter's title, its main line as links, and one entry for all that goes deeper."""
     with st.container(key="chapter-header", gap=None):
-        st.title(f"{here.number}  {text.title}", anchor=False)
+        st.title(here.heading(languages.current()), anchor=False)
         with st.container(horizontal=True, gap="small", key="acts"):
-            for each in acts:
-                name = each.name + (tr(" · 深入", " · deeper") if each.deeper else "")
-                with st.container(
-                    key=f"act-{'here' if each is act else each.code}", width="content"
-                ):
-                    links.link(here, name, part=each.code)
+            for each in main_line(acts):
+                key = f"act-here-{each.code}" if each is act else f"act-{each.code}"
+                with st.container(key=key, width="content"):
+                    links.link(here, each.name, part=each.code)
+            _deeper(here, [each for each in acts if each.deeper], act)
+
+
+def _deeper(here: Chapter, acts: Sequence[Act], act: Act) -> None:
+    if not acts:
+        return
+    name = tr("深入", "Deeper") + (f" · {act.name}" if act.deeper else "")
+    key = f"act-here-{act.code}" if act.deeper else "act-deeper"
+    with st.container(key=key, width="content"), st.popover(name, key="deeper"):
+        for each in acts:
+            links.link(here, each.name, part=each.code)
+
+
+def main_line(acts: Sequence[Act]) -> list[Act]:
+    """Without what goes beyond the course."""
+    return [act for act in acts if not act.deeper]
+
+
+def beside(acts: Sequence[Act], act: Act) -> tuple[Act | None, Act | None]:
+    """The acts of the main line before and after this one, which may be a deeper one itself."""
+    at = acts.index(act)
+    return (
+        next((one for one in reversed(acts[:at]) if not one.deeper), None),
+        next((one for one in acts[at + 1 :] if not one.deeper), None),
+    )
 
 
 def onward(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
     """Back and on: to the acts beside this one, or to the chapters."""
-    at = acts.index(act)
+    back, on = beside(acts, act)
     before, after = chapters.neighbours(here.stem)
-    if at + 1 == len(acts) and "onward" in text.sections:
+    if on is None and "onward" in text.sections:
         st.markdown(text.filled("onward"))
     with st.container(horizontal=True, horizontal_alignment="distribute", key="onward"):
-        if at > 0:
-            links.link(here, "← " + acts[at - 1].name, part=acts[at - 1].code)
+        if back:
+            links.link(here, "← " + back.name, part=back.code)
         elif before:
             links.link(before, "← " + before.title(languages.current()))
         else:
             links.home_link("← " + tr("首页", "Home"))
-        if at + 1 < len(acts):
-            links.link(here, acts[at + 1].name + " →", part=acts[at + 1].code)
+        if on:
+            links.link(here, on.name + " →", part=on.code)
         elif after:
             links.link(after, after.title(languages.current()) + " →")
         else:
             links.home_link(tr("回到首页", "Back home") + " →")
 
 
-def lecture_bar(here: Chapter, text: Prose, acts: Sequence[Act], act: Act) -> None:
+def lecture_bar(here: Chapter, acts: Sequence[Act], act: Act) -> None:
     """The line under an act in the lecture view."""
-    at = acts.index(act)
-    codes = [each.code for each in acts]
+    back, on = beside(acts, act)
     frame.lecture_bar(
-        f"**{act.name}** · {here.number} {text.title}",
-        back=codes[at - 1] if at > 0 else None,
-        onward=codes[at + 1] if at + 1 < len(codes) else None,
-        first=codes[0],
+        f"**{act.name}** · {here.heading(languages.current())}",
+        back=back.code if back else None,
+        onward=on.code if on else None,
+        first=acts[0].code,
     )

@@ -174,13 +174,16 @@ class Choosing(Stage):
         place = self._at.advanced() if self.large else self._at.text
         kept = state.wanted(state.KEPT_RUN)  # stays, to be compared with a preset
         beside = {state.KEPT_RUN: kept} if kept is not None else {}
-        with place, st.container(key="presets", gap="small"):
+        in_a_row = not any(self.text.section(section).body for section in presets)
+        with place, st.container(key="presets", gap="small", horizontal=in_a_row):
             for section, values in presets.items():
                 text = self.text.section(section)
-                with st.container(key=f"preset-{section}", gap=None):
+                with st.container(
+                    key=f"preset-{section}", gap=None, width="content" if in_a_row else "stretch"
+                ):
                     code = self._current_act().code
                     links.fresh_link(self.here, text.heading, code, {**values, **beside})
-                    if not self.large:
+                    if text.body and not self.large:
                         blanks = {name: in_words(values[name]) for name in text.blanks}
                         st.markdown(self.text.filled(section, **blanks))
 

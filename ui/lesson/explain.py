@@ -32,11 +32,12 @@ def mark_words(mark: Mark, source: str = "") -> str:
 
 
 def leaves_out(text: str, mark: Mark = "computed", source: str = "") -> None:
-    """The honest line of a figure: where it comes from, and what it leaves out."""
+    """The honest line of a figure: where it comes from; it opens what the figure leaves out."""
     if mark not in MARKS:
         raise ValueError(f"mark {mark!r}: expected one of {', '.join(MARKS)}")
-    lead = tr("本图的假设与省略：", "What this figure assumes and leaves out: ")
-    st.markdown(f":gray-badge[{mark_words(mark, source)}] :small[{lead}{text}]")
+    lead = tr("这张图假设什么、省略什么", "What this figure assumes and leaves out")
+    with st.expander(f":gray-badge[{mark_words(mark, source)}] :small[{lead}]", type="compact"):
+        st.markdown(f":small[{text}]")
 
 
 def flags(table: str) -> None:

@@ -34,12 +34,17 @@ class Lesson(Saying, Choosing, Showing):
 
         return register
 
+    def moved_to(self, stem: str, *codes: str) -> None:
+        """Acts that are part of another chapter now: their old addresses lead there."""
+        if state.wanted("part") in codes:
+            frame.lead_on(chapters.Chapter(stem))
+
     def show(self) -> None:
         """Draw the header, the act that the URL names, and the ways onward."""
         act = self._current_act()
         state.settle("part", act.code, self.acts[0].code)
         if not self.large:
-            acts.header(self.here, self.text, self.acts, act)
+            acts.header(self.here, self.acts, act)
         self._places = Places(self.large)
         live.begin()
         try:
@@ -48,7 +53,7 @@ class Lesson(Saying, Choosing, Showing):
             self.problem(problems.error(error))
         if self.large:
             self._other_figure()
-            acts.lecture_bar(self.here, self.text, self.acts, act)
+            acts.lecture_bar(self.here, self.acts, act)
         else:
             acts.onward(self.here, self.text, self.acts, act)
         glossary.mount()

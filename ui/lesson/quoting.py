@@ -43,6 +43,9 @@ class Unseen:
 
         return register
 
+    def moved_to(self, stem: str, *codes: str) -> None:
+        pass
+
     def show(self) -> None:
         pass
 

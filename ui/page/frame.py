@@ -16,6 +16,12 @@ from ui.words.language import LANGUAGES, tr
 STYLES = [ASSETS / name for name in ("style.css", "parts.css")]
 LECTURE_STYLE = ASSETS / "lecture.css"
 LECTURE_SCRIPT = ASSETS / "lecture.js"
+LEAD_ON = """export default ({data}) => {
+  const url = new URL(data.path, location.href);
+  url.search = new URLSearchParams(data.query);
+  history.replaceState({}, "", url);
+  dispatchEvent(new PopStateEvent("popstate", {state: {}}));
+}"""
 NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
 
 
@@ -36,6 +42,16 @@ def begin(name: str, title: Callable[[], str]) -> None:
     else:
         with st.sidebar:
             _sidebar(name)
+
+
+def lead_on(chapter: chapters.Chapter) -> None:
+    """Instead of this page: another one, at what the address says.  In the browser's history it
+    takes this page's place, so that Back does not come here again."""
+    component = st.components.v2.component("lead_on", html="<span hidden></span>", js=LEAD_ON)
+    component(
+        key="lead-on", data={"path": chapter.path, "query": state.handed_on()}, height="content"
+    )
+    st.stop()
 
 
 def lecture_bar(title: str, back: str | None, onward: str | None, first: str) -> None:
@@ -79,7 +95,7 @@ def _sidebar(here: str) -> None:
         for group, members in chapters.listed():
             st.caption(group.zh if language == "zh" else group.en)
             for chapter in members:
-                links.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+                links.link(chapter, chapter.heading(language))
     if here != links.HOME:
         with st.container(key="lecture-link"):
             st.page_link(

@@ -57,6 +57,6 @@ def _map() -> None:
             st.caption(group.zh if language == "zh" else group.en)
             for chapter in members:
                 with st.container(gap=None):
-                    links.link(chapter, f"{chapter.number}  {chapter.title(language)}")
+                    links.link(chapter, chapter.heading(language))
                     _done(chapter)
                     st.markdown(chapter.teaser(language))

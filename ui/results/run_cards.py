@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 from sim.engine import Setup
+from sim.kv import sizes
 from sim.metrics import Summary
+from sim.specs import Model
 from ui.results import compare, runs
 from ui.results.cards import Card
 from ui.words.language import tr
-from ui.words.numbers import count, percent, seconds, significant
+from ui.words.numbers import count, memory, percent, seconds, significant
 
 
 def of(setup: Setup, kept: Setup | None = None) -> list[Card]:
@@ -57,3 +59,11 @@ def of(setup: Setup, kept: Setup | None = None) -> list[Card]:
             ),
         ),
     ]
+
+
+def with_memory(setup: Setup, model: Model, pool_tokens: int) -> list[Card]:
+    """Four of them; what the KV of a model takes in a pool of so many tokens in bytes as well."""
+    ttft, itl, _, throughput, kv = of(setup)
+    share = runs.summary(setup).peak_kv_usage
+    held = memory(share * sizes.request_bytes(model, pool_tokens))
+    return [ttft, itl, throughput, Card(kv.label, held, percent(share))]

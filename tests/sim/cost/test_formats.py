@@ -83,3 +83,15 @@ def test_the_first_batch_that_loses_loses_and_the_one_before_does_not():
     turn = one.first_batch_that_loses(128, 512)
     assert turn is not None
     assert one.decode_gain(turn, 128) < 1 <= one.decode_gain(turn - 1, 128)
+
+
+def test_a_batch_that_loses_is_looked_for_up_to_the_last_one_allowed():
+    turn = stored("int4").first_batch_that_loses(128, 512)
+    assert stored("int4").first_batch_that_loses(128, turn) == turn
+    assert stored("int4").first_batch_that_loses(128, turn - 1) is None
+
+
+def test_so_many_requests_fit_and_not_one_more():
+    one = stored("int4")
+    fit = one.num_requests(1_000)
+    assert fit * 1_000 <= one.pool_tokens < (fit + 1) * 1_000

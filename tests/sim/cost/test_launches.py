@@ -1,5 +1,6 @@
 """Two machines and a queue between them: who waits for whom, and what a graph changes."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -174,3 +175,44 @@ def test_beyond_the_largest_size_a_step_takes_what_it_takes_one_by_one():
     inside, outside = (launches.captured_seconds(SMALL, batch, 512, sizes) for batch in (64, 65))
     eager = launches.step_seconds(LaunchWork.of(SMALL, decode(65, 512)), ONE_BY_ONE)
     assert outside == eager > 2 * inside
+
+
+def test_what_is_done_for_a_whole_step_belongs_to_no_single_kernel():
+    spans = launches.spans(LaunchWork(2, 3, 1, 1, host_seconds=4), REPLAY)
+    assert [(span.kind, span.kernel) for span in spans] == [
+        *(("prepare", 0), ("launch", 0)),
+        *(("kernel", 1), ("kernel", 2)),
+    ]
+
+
+def test_the_first_kernels_of_a_step_are_not_prepared_for_and_no_more_than_there_are():
+    work = LaunchWork(12, 2, 10, 10, host_seconds=4)
+    assert work.first(5) == LaunchWork(5, 2, 10, 10)
+    assert work.first(99) == LaunchWork(12, 2, 10, 10)
+
+
+def test_three_short_kernels_are_faster_replayed_by_hand():
+    """One by one 3 x 10 + 2, replayed 10 + 3 x 2."""
+    work = LaunchWork(3, 2, 10, 10, host_seconds=4)
+    assert launches.speedup(replace(work, host_seconds=0), ONE_BY_ONE, REPLAY) == 32 / 16
+    assert launches.step_seconds(work, REPLAY) == 4 + 10 + 6
+    assert launches.step_seconds(work, AHEAD) == 4 + 10  # the kernels run meanwhile
+
+
+def test_one_request_beyond_the_largest_size_is_launched_one_by_one():
+    sizes = launches.captured_sizes(64)
+    assert launches.edge_seconds(SMALL, 512, sizes) == (
+        launches.captured_seconds(SMALL, 64, 512, sizes),
+        launches.captured_seconds(SMALL, 65, 512, sizes),
+    )
+    assert launches.padding(41, 48) == 7
+
+
+def test_35_graphs_of_6_mebibytes_take_the_0_21_gib_that_was_reported():
+    num_bytes = launches.graph_bytes(launches.captured_sizes(256), 6)
+    assert num_bytes / 2**30 == pytest.approx(0.21, abs=0.005)
+    assert launches.kv_tokens_lost(MODELS["Llama-3.2-1B"], num_bytes) == num_bytes / 32_768
+
+
+def test_a_slider_in_milliseconds_gives_seconds():
+    assert launches.in_seconds(2.5) == 0.0025

@@ -86,3 +86,37 @@ def test_masks_in_the_way_add_up_over_the_batch():
     for batch in (1, 64):
         more = waits.step_seconds(batch) - free.step_seconds(batch)
         assert more == pytest.approx(batch * 1e-3)
+
+
+def test_every_replica_brings_a_pool_of_its_own():
+    one, four = (Spread(SMALL, GPUS[0], number, "replicas").pool_tokens for number in (1, 4))
+    assert four == 4 * one
+
+
+def test_replicas_serve_as_many_times_as_much_as_there_are():
+    one, four = (Spread(SMALL, GPUS[0], number, "replicas") for number in (1, 4))
+    assert one.tokens_per_second(8, 1_024) == 8 / one.itl_seconds(8, 1_024)
+    assert four.tokens_per_second(32, 1_024) == pytest.approx(4 * one.tokens_per_second(8, 1_024))
+
+
+def test_a_pipeline_pays_a_hop_between_stages_by_hand():
+    """4 stages are 3 hops, each with 8 of 32 tokens of 4,096 numbers in bf16 over PCIe 4.0."""
+    gpu = GPUS[2]
+    clock = Roofline(SMALL, gpu)
+    hop = clock.used_efficiency.fixed_seconds + 12e-6 + 8 * 4_096 * 2 / 32e9
+    quarter = float(clock.step_time(Load.decode(8, 8 * 1_024)).seconds)
+    pipeline = Spread(SMALL, gpu, 4, "pipeline")
+    assert pipeline.itl_seconds(32, 1_024) == pytest.approx(quarter + 3 * hop)
+
+
+def test_what_a_request_needs_of_each_of_two_gpus_by_hand():
+    """A decode step stands half-way through the answer: a context of 1,024 + 128."""
+    clock = Roofline(SMALL, GPUS[0])
+    parted = Parted(clock, prompt_tokens=1_024, output_tokens=256, batch=32)
+    step = float(clock.step_time(Load.decode(32, 32 * 1_152)).seconds)
+    assert parted.quiet_itl_seconds == step
+    assert parted.decode_seconds == pytest.approx(8 * step)  # 256 steps, shared by 32
+    assert parted.prefill_seconds == clock.step_time(Load(1_024, 1_024, 1_024**2 / 2, 1, 1_024))[0]
+    together, apart = parted.together_per_second, parted.apart_per_second
+    assert together == pytest.approx(2 / (parted.prefill_seconds + 8 * step))
+    assert apart == pytest.approx(1 / max(parted.prefill_seconds, 8 * step))

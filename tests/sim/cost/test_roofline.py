@@ -486,3 +486,17 @@ def test_no_kernels_and_negative_launches_are_refused():
         Eager(SMALL, kernels_per_layer=0)
     with pytest.raises(SimError, match="launch_time_negative"):
         Eager(SMALL, launch_seconds=-1e-6)
+
+
+def test_one_kernel_a_layer_is_the_least():
+    assert Eager(SMALL, kernels_per_layer=1).num_kernels == 16
+
+
+def test_speeds_in_the_units_of_a_slider_are_those_in_seconds():
+    assert Eager.of_microseconds(SMALL, 12, 20) == Eager(SMALL, 12, 20e-6)
+    assert SimpleClock.of_milliseconds(8_000, 25) == SimpleClock(8_000, 0.025)
+
+
+def test_the_floor_of_a_mixture_is_that_of_one_token_and_its_two_experts():
+    clock = ideal(MIXTRAL, "H100 SXM")
+    assert clock.decode_floor_seconds * 3.35e12 == pytest.approx(2 * 12.9e9, rel=0.02)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.cost import Roofline
+from sim.cost import Roofline, SimpleClock
 from sim.engine import Run, Setup, Users, run_by_steps, simulate
 from sim.errors import SimError
 from sim.kv import Contiguous, Paged
@@ -113,6 +113,15 @@ def test_who_comes_exactly_when_a_step_of_a_stretch_begins_is_in_that_step():
     setup = Setup((request(0, 4, 60), request(1, 4, 60, arrival=30.0)), Chunked(), PLENTY, SECOND)
     run = simulate(setup)
     assert run.scheduled_seconds[1] == 30.0
+    same(run, run_by_steps(setup))
+
+
+def test_prompts_of_one_token_and_of_two_take_their_time_on_both_paths():
+    """Two seconds for each token of a prompt, one for a step of decodes."""
+    clock = SimpleClock(prefill_tokens_per_second=0.5, decode_seconds_per_step=1.0)
+    setup = Setup((request(0, 1, 4), request(1, 2, 2, arrival=2.5)), Chunked(), PLENTY, clock)
+    run = simulate(setup)
+    assert [record.token_seconds.tolist() for record in run.records] == [[2, 3, 7, 8], [7, 8]]
     same(run, run_by_steps(setup))
 
 

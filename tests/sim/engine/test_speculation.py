@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sim import specs
 from sim.cost import Roofline, SimpleClock
-from sim.engine import Setup, Speculation, run_by_steps, simulate, steps
+from sim.engine import Setup, Speculation, Tally, run_by_steps, simulate, steps
 from sim.engine.steps import pulses
 from sim.errors import SimError
 from sim.kv import Paged
@@ -17,7 +17,7 @@ from sim.metrics import summarize
 from sim.request import Sequence
 from sim.scheduler import Chunked, Continuous, Static
 from sim.studies.acceptance import UnderLoad, expected_tokens
-from tests.sim.helpers import PLENTY, SECOND, request
+from tests.sim.helpers import PLENTY, SECOND, request, scheduled
 from tests.sim.strategies import LONGEST, chunked, setups
 
 H100 = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
@@ -163,11 +163,41 @@ def test_a_round_costs_what_the_chapter_says():
     assert first.seconds == pytest.approx(load.round_seconds(8))
 
 
+def test_whoever_comes_after_an_unfinished_prompt_in_the_step_speculates_all_the_same():
+    """A prompt of 20 goes in four pieces; beside them the other writes 1, 5 and 5 tokens."""
+    setup = setup_of(
+        request(0, 20, 2),
+        request(1, 4, 11),
+        policy=Chunked(long_prefill_token_threshold=5),
+        acceptance=1,
+        draft_cost=0,
+    )
+    run = run_by_steps(setup)
+    assert run.records[0].token_seconds.tolist() == [4.0, 5.0]
+    assert run.records[1].token_seconds.tolist() == [1.0, *[2.0] * 5, *[3.0] * 5]
+
+
+def test_a_round_drafts_as_long_as_whoever_has_most_proposals():
+    """Both may propose four, but the second answer needs only two tokens more."""
+    setup = setup_of(request(0, 8, 20), request(1, 8, 3), draft_cost=0.1)
+    told = list(steps(setup))
+    assert scheduled(told[1]) == {0: 1 + 4, 1: 1 + 1}
+    assert told[1].seconds == pytest.approx(1 + 4 * 0.1)
+
+
+def test_what_rounds_gain_by_hand():
+    """Ten rounds of four proposals, half of them right: 30 tokens in the time of 10 + 4 steps."""
+    rounds = Tally(num_rounds=10, num_proposed=40, num_accepted=20)
+    assert (rounds.num_tokens, rounds.tokens_per_round, rounds.acceptance_rate) == (30, 3, 0.5)
+    assert rounds.speedup(draft_cost=0.1) == 30 / 14
+
+
 def test_who_waits_for_the_prefill_is_not_helped():
     """TTFT of a lone request is that of the server without speculation."""
     setup = setup_of(request(0, 500, 50), clock=H100)
     plain = run_by_steps(replace(setup, speculation=None))
     assert run_by_steps(setup).token_seconds[0] == plain.token_seconds[0]
+    assert plain.rounds == Tally(num_rounds=0, num_proposed=0, num_accepted=0)
 
 
 def test_a_fixed_batch_does_not_speculate():

@@ -87,6 +87,14 @@ def test_a_request_of_40_tokens_reserves(reservation, num_slots):
     assert memory.waste() == Waste(10, 30, num_slots - 40, 5000 - num_slots)
 
 
+def test_a_run_has_room_for_what_was_reserved_and_for_no_token_more():
+    memory = Contiguous(100, "exact").open()
+    who = sequence(0, 10, 30)
+    assert memory.reserve(who, 10)
+    assert memory.reserve(who, 40)
+    assert not memory.reserve(who, 41)
+
+
 def test_a_power_of_two_is_its_own_next_and_never_above_the_limit():
     settings = Contiguous(10_000, "power_of_two", max_model_len=1500)
     assert [settings.num_slots_for(n) for n in (1, 2, 3, 64, 65, 1024, 1025, 1500)] == [
@@ -288,6 +296,14 @@ def test_with_compaction_d_fits_as_soon_as_enough_is_free_and_the_copy_is_told()
         D: range(23, 33),
     }
     assert memory.events == [Compacted(2 + 11)]  # the prompts of B and C; A stays where it is
+
+
+def test_whoever_needs_every_free_slot_fits_after_compaction():
+    memory = compacting(8, 6, 3, 5, 12)
+    for gone in (X, Y):
+        memory.free(of_size(gone, 9))
+    assert memory.reserve(of_size(D, 11), 11)  # 6 + 5
+    assert memory.num_free_blocks == 0
 
 
 def test_nothing_moves_while_a_hole_is_large_enough_or_too_little_is_free():

@@ -53,6 +53,14 @@ def test_a_full_block_is_never_copied():
     assert memory.block_tables == {0: [0, 1, 2], 1: [0, 1, 3], 2: [0, 1, 4]}
 
 
+def test_what_is_written_fills_the_block_before_the_next_one_is_taken():
+    memory = prompt(6)
+    for _ in range(3):
+        memory.append(0)
+    assert memory.num_tokens[0] == 9
+    assert memory.block_tables[0] == [0, 1, 2]  # the last of them holds one token
+
+
 def test_a_block_is_free_when_nobody_points_at_it_any_more():
     memory = prompt(8, num_blocks=4)
     memory.fork(0, 1)

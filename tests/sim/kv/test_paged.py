@@ -1,13 +1,17 @@
 """The block pool: hits, sharing, the order of eviction."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.errors import SimError
 from sim.events import BlockFull, Evicted
-from sim.kv import Paged, PagedMemory
+from sim.kv import Paged, PagedMemory, num_kv_blocks
+from sim.kv.pool import Division
 from sim.request import Sequence
+from sim.specs import GPUS, MODELS
 from tests.sim.helpers import sequence
 
 
@@ -171,6 +175,29 @@ def test_a_preempted_request_finds_its_own_blocks_again_generated_ones_too():
     assert memory.match_prefix(who) == table[:2]
 
 
+def test_a_pool_beside_the_weights_is_as_large_as_all_its_settings_say():
+    model, gpu = MODELS["Llama-3.1-70B"], GPUS["H100 SXM"]
+    pool = Paged.beside(model, gpu, 32, False, tensor_parallel=4, memory_utilization=0.8)
+    blocks = num_kv_blocks(model, gpu, block_size=32, tensor_parallel=4, memory_utilization=0.8)
+    assert pool == Paged(blocks, block_size=32, prefix_caching=False)
+    usual = num_kv_blocks(MODELS["Llama-3.1-8B"], gpu, block_size=16, memory_utilization=0.9)
+    assert Paged.beside(MODELS["Llama-3.1-8B"], gpu) == Paged(usual, 16, prefix_caching=True)
+
+
+def test_two_blocks_are_a_pool_and_one_is_none():
+    model, gpu = MODELS["Llama-3.2-1B"], GPUS["L4"]
+
+    def beside(num_blocks: float) -> int:
+        taken = Division(model, gpu).overhead_bytes + model.memory_bytes
+        pool = num_blocks * 16 * model.kv_bytes_per_token
+        small = replace(gpu, memory_bytes=taken + pool)
+        return num_kv_blocks(model, small, memory_utilization=1.0)
+
+    assert beside(2.5) == 2
+    with pytest.raises(SimError, match="model_does_not_fit"):
+        beside(1.5)
+
+
 def test_what_is_dropped_is_not_found_and_is_taken_first():
     memory = pool(6)
     who = sequence(1, 6, output=9)
@@ -185,6 +212,16 @@ def test_what_is_dropped_is_not_found_and_is_taken_first():
     assert memory.match_prefix(who) == [1]
     take(memory, sequence(2, 20))  # five other blocks
     assert memory.match_prefix(who) == [1]
+
+
+def test_what_was_dropped_is_found_once_it_is_computed_again():
+    memory = pool(6)
+    who = sequence(1, 12, shared=12)
+    take(memory, who)
+    memory.drop(who, 4)
+    assert memory.match_prefix(sequence(2, 13, shared=12)) == [1]
+    assert memory.allocate(who, 12)
+    assert memory.match_prefix(sequence(2, 13, shared=12)) == memory.block_tables[1]
 
 
 def test_what_somebody_else_uses_is_not_dropped():

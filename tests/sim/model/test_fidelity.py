@@ -93,6 +93,12 @@ def test_the_error_is_that_of_a_mean_over_places():
     assert found.is_noticeable == (abs(changes.mean()) > changes.std())
 
 
+@pytest.mark.parametrize(("change", "seen"), [(2.5, True), (-2.5, True), (2, False), (-1, False)])
+def test_a_change_is_seen_beyond_two_standard_errors(change, seen):
+    one = fidelity.Fidelity(3.0, change, change_error=1, agreement=1, divergence=0)
+    assert one.is_noticeable is seen
+
+
 def test_fewer_bits_say_more_that_is_new():
     divergence = {
         name: judged(fidelity.quantized(tiny.target(), grid, CHANNEL)).divergence

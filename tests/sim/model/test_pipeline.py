@@ -90,10 +90,32 @@ def test_a_long_text_is_cut_where_the_caller_says():
 
 def test_times_are_read_from_the_clock_that_is_given_and_none_is_lost():
     """A clock that goes on by one at each look: a station lies between two looks."""
-    ticks = count()
+    ticks = count(7)
     way = through(ENGLISH, 2, clock=lambda: float(next(ticks)))
     assert way.tokenize_seconds == 1
     for turn in way.turns:
         times = turn.times
         assert (times.schedule, times.forward, times.sample, times.detokenize) == (1, 1, 1, 1)
         assert times.total == 4
+
+
+HAS_NOTHING_TO_SAY = "我今天想吃火锅，你呢？"  # the model ends at once
+
+
+def test_whoever_asks_for_so_many_tokens_gets_them_before_the_end():
+    assert [turn.token for turn in through(HAS_NOTHING_TO_SAY).turns] == [encoder().end]
+    held = through(HAS_NOTHING_TO_SAY, 6, min_tokens=4)
+    assert encoder().end not in held.answer[:4]
+    assert len(held.answer) >= 4
+    assert held.is_held
+    assert held.turns[0].would_end
+    assert held.turns[0].logits.argmax() == encoder().end
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_that_does_not_end_is_the_same_whatever_is_asked_for(text):
+    plain = through(text)
+    if encoder().end not in plain.answer:
+        asked = through(text, min_tokens=6)
+        assert asked.answer == plain.answer
+        assert not asked.is_held

@@ -168,6 +168,10 @@ def test_the_tail_agrees_with_the_printed_tables(statistic, degrees, tail):
     assert proofs.chi_square_tail(statistic, degrees) == pytest.approx(tail, rel=2e-3)
 
 
+def test_where_nothing_differs_or_nothing_can_the_tail_is_all_there_is():
+    assert proofs.chi_square_tail(0, 5) == proofs.chi_square_tail(3.8, 0) == 1
+
+
 def test_one_bin_proves_nothing():
     assert proofs.chi_square_tail(0, 0) == 1
     assert proofs.sampled_speculation(np.array([1.0, 0]), np.array([0, 1.0]), 50).p_value == 1

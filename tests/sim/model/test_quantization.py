@@ -139,6 +139,15 @@ def test_the_share_of_weights_that_vanish_leaves_out_those_that_were_zero():
     assert done.zeroed_share == pytest.approx(1 / 3)
 
 
+@EVERY_GRID
+def test_the_largest_group_is_a_channel_and_in_the_smallest_nothing_is_lost(grid):
+    before = matrix()
+    whole, channel = (rounded(before, grid, each) for each in (Granularity("group", 8), CHANNEL))
+    assert (whole.after == channel.after).all()
+    alone = rounded(before, grid, Granularity("group", 1))
+    assert alone.after == pytest.approx(before, rel=1e-6)
+
+
 @pytest.mark.parametrize("size", [0, -4, 3, 16])
 def test_groups_that_do_not_fill_a_channel_are_refused(size):
     with pytest.raises(SimError) as error:
@@ -158,3 +167,5 @@ def test_the_error_counts_weights_as_their_inputs_are_large():
     inputs = np.array([0, 1, 1])
     assert done.relative_error(inputs) == pytest.approx(0.4 / np.sqrt(0.16 + 9))
     assert done.of(0, 1, 2).relative_error() == pytest.approx(1)
+    assert done.of(0, 0, 1).relative_error() == 0
+    assert done.of(0, 1, 3).before.tolist() == done.before[:, 1:].tolist()

@@ -12,7 +12,7 @@ from sim.errors import SimError
 from sim.model.generation import Decoder
 from sim.model.proofs import chi_square_tail
 from sim.model.sampling import GREEDY, Sampling, draw
-from sim.model.speculative import acceptance, residual, speculate, verify
+from sim.model.speculative import acceptance, residual, rounds, speculate, verify
 from tests.sim.model.tiny import random_weights
 
 P = np.array([0.1, 0.2, 0.7])
@@ -116,6 +116,13 @@ def test_a_draft_that_is_the_target_is_always_right():
     assert told.num_accepted == 4
     assert told.q.shape == (4, 23)
     assert told.p.shape == (5, 23)
+
+
+def test_rounds_end_as_soon_as_all_tokens_are_there():
+    """A draft that is always right: eight tokens are two rounds of three and the bonus."""
+    target = random_weights()
+    told = list(rounds(target, target, [3, 1, 4], 8, 3, GREEDY))
+    assert [len(one.tokens) for one in told] == [4, 4]
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,10 @@ def test_one_changed_answer_is_found_where_it_is(name, key):
     case = golden_case()
     index = last(case, name, key)
     case["ops"][index][key] += 1
-    (mismatch,) = replay_case("changed", case).mismatches
+    replay = replay_case("changed", case)
+    (mismatch,) = replay.mismatches
     assert (mismatch.index, mismatch.what) == (index, key)
+    assert replay.num_compared == index + 1
     assert case["ops"][index][key] - 1 == mismatch.ours != mismatch.theirs
 
 

@@ -52,6 +52,7 @@ def test_the_newest_is_preempted_and_comes_back_before_those_who_wait():
     requests = [request(0, 8, 5), request(1, 8, 5), request(2, 4, 1)]
     all_steps = run(requests, Continuous(max_num_seqs=2), memory)
     assert events_of(all_steps, Preempted) == [Preempted(1, lost_tokens=8)]
+    assert events_of(all_steps, PoolFull)[0] == PoolFull(0, needed_blocks=1, free_blocks=0)
     assert [event.request_id for event in events_of(all_steps, Admitted)] == [0, 1, 1, 2]
     resumed = next(step for step in all_steps if Admitted(1, 0, True) in step.events)
     assert scheduled(resumed)[1] == 9  # the generated token is computed again, too
@@ -62,6 +63,11 @@ def test_nobody_is_preempted_for_a_waiting_request():
     all_steps = run([request(0, 8, 4), request(1, 8, 4)], Continuous(), memory)
     assert events_of(all_steps, Preempted) == []
     assert events_of(all_steps[:1], PoolFull) == [PoolFull(1, needed_blocks=2, free_blocks=1)]
+
+
+def test_one_slot_and_a_budget_of_one_token_serve_one_after_the_other():
+    all_steps = run([request(0, 3, 2), request(1, 3, 1)], Continuous(1, 1))
+    assert [scheduled(step) for step in all_steps] == [{0: 3}, {0: 1}, {1: 3}]
 
 
 @pytest.mark.parametrize(

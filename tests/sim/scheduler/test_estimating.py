@@ -1,14 +1,17 @@
 """Admit by a guess, retract who has written least."""
 
+import math
+
 import pytest
 from hypothesis import given
 
+from sim.engine import Setup, run_by_steps
 from sim.errors import SimError
 from sim.events import Admitted, Preempted
 from sim.kv import Paged
 from sim.scheduler import Chunked, Estimating
 from sim.scheduler.estimating import NewTokenRatio
-from tests.sim.helpers import PLENTY, events_of, request, run, scheduled
+from tests.sim.helpers import PLENTY, SECOND, events_of, request, run, scheduled
 from tests.sim.strategies import estimating, setups
 
 SIX_BLOCKS = Paged(num_blocks=1 + 6, block_size=4)
@@ -152,6 +155,17 @@ def test_after_a_retraction_more_is_expected():
     assert running(all_steps)[6:9] == [(0,), (0,), (0, 2)]
 
 
+def test_what_is_allowed_is_what_is_written_and_what_may_still_come():
+    """Request 0 has written 34 of 60 when the other gives way, so the ratio is (34 + 20) / 61: of
+    the 26 tokens that may still come 23 are expected, 6 blocks and not 7."""
+    requests = (request(0, 4, 60), request(1, 8, 60, arrival=1.0))
+    memory = Paged(1 + 20, block_size=4)
+    assert scheduled(run(list(requests), BOLD, memory)[34]) == {0: 1}
+    told = run_by_steps(Setup(requests, BOLD, memory, SECOND))
+    assert told.pauses[1][0][0] == 34
+    assert (told.series.kv_promised[33:36] * 20).tolist() == [0, 6, 6]
+
+
 def test_of_a_prompt_only_the_next_chunk_is_asked_for():
     """6 + 5 blocks in the end, of 9; but request 1 reads 2 tokens a step beside request 0, which
     has written its 7 before it comes to the 18th."""
@@ -169,9 +183,10 @@ def test_who_was_retracted_queues_behind_those_who_wait():
     assert run(requests, Chunked(), SIX_BLOCKS)[6].waiting == (1, 2)
 
 
-def test_a_negative_conservativeness_is_an_error():
+@pytest.mark.parametrize("value", [-1, math.inf, math.nan])
+def test_a_conservativeness_that_is_no_factor_is_an_error(value):
     with pytest.raises(SimError) as error:
-        Estimating(conservativeness=-1)
+        Estimating(conservativeness=value)
     assert error.value.code == "conservativeness_negative"
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from sim.errors import SimError
 from sim.events import Admitted, PoolFull, Preempted
 from sim.kv import Paged
-from sim.scheduler import Chunked, Reserving
+from sim.scheduler import Chunked, Estimating, Reserving
 from tests.sim.helpers import PLENTY, events_of, request, run, scheduled
 from tests.sim.strategies import reserving, setups
 
@@ -58,6 +58,14 @@ def test_a_negative_limit_is_an_error():
     with pytest.raises(SimError) as error:
         Reserving(max_new_tokens=-1)
     assert error.value.code == "max_new_tokens_negative"
+
+
+@pytest.mark.parametrize("policy", [Reserving, Estimating])
+def test_what_no_server_with_chunks_may_have_is_an_error_here_too(policy):
+    with pytest.raises(SimError, match="max_num_seqs_below_one"):
+        policy(max_num_seqs=0)
+    with pytest.raises(SimError, match="max_new_tokens_negative"):
+        policy(max_new_tokens=-1)
 
 
 @given(setups(reserving()))

@@ -5,7 +5,7 @@ import pytest
 from sim.cost import Roofline, SimpleClock
 from sim.engine import Setup, simulate
 from sim.errors import SimError
-from sim.events import Admitted, Finished, Released
+from sim.events import Admitted, Finished, PoolFull, Released
 from sim.kv import Paged
 from sim.metrics import summarize
 from sim.scheduler import Dynamic, Load, Static
@@ -49,6 +49,13 @@ def test_the_next_batch_waits_for_the_whole_batch_before_it():
 def test_an_idle_server_takes_who_is_there_and_does_not_wait_to_fill():
     all_steps = run([request(0, 4, 3), request(1, 4, 3, arrival=0.5)], Static(8))
     assert [step.running for step in all_steps] == [(0,)] * 3 + [(1,)] * 3
+
+
+def test_whoever_finds_no_room_for_its_whole_life_is_named_and_waits():
+    """Six tokens each, a block of four more: 2 of 3 blocks are gone when the second asks for 2."""
+    all_steps = run([request(0, 4, 2), request(1, 4, 2)], Static(2), Paged(1 + 3, 4))
+    assert [step.running for step in all_steps] == [(0,)] * 2 + [(1,)] * 2
+    assert events_of(all_steps, PoolFull) == [PoolFull(1, needed_blocks=2, free_blocks=1)]
 
 
 def test_prefill_is_padded_to_the_longest_prompt():

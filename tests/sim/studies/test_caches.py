@@ -43,6 +43,13 @@ def test_with_little_room_the_tree_loses_a_document_whole_and_blocks_lose_its_ta
     assert caches.hit_rate(requests, in_blocks) > 0.6
 
 
+def test_questions_and_what_comes_between_them_are_one_line():
+    requests = caches.document_between_others(600, 20, 90, 2)
+    assert [(r.id, r.arrival_seconds, r.prompt_tokens) for r in requests] == [
+        *((0, 0, 620), (1, 1, 90), (2, 2, 620), (3, 3, 90))
+    ]
+
+
 def test_with_room_both_find_the_document_every_time():
     requests = caches.document_between_others(600, 20, 90, 6)
     assert caches.found_in_tree(requests, 900)[2::2] == (600,) * 5

@@ -7,6 +7,7 @@ from sim.cost import SimpleClock
 from sim.engine import Setup, steps
 from sim.kv import Paged
 from sim.request import Request
+from sim.specs import MODELS
 from sim.studies import drills
 from sim.views.slots import slot_grid
 from sim.workload import of_lengths
@@ -64,3 +65,72 @@ def test_tpot_leaves_out_the_first_token():
     drill = drills.tpot(1)
     given = drill.given
     assert (given["whole"] - given["ttft"]) / (given["tokens"] - 1) == pytest.approx(drill.right)
+
+
+# -- by hand ----------------------------------------------------------------------------------
+
+
+def test_kv_is_two_times_layers_heads_dimensions_and_bytes_for_every_token():
+    for seed in SEEDS:
+        drill = drills.kv_bytes(seed)
+        given = drill.given
+        numbers = 2 * given["layers"] * given["kv_heads"] * given["head_dim"]
+        one = numbers * 2 * given["tokens"] / 2**30
+        assert drill.right == pytest.approx(given["number"] * one)
+        assert drill.wrong["only_k"] == pytest.approx(drill.right / 2)
+        assert drill.wrong["one_request"] == pytest.approx(one)
+        assert drill.wrong["query_heads"] == pytest.approx(drill.right * 32 / given["kv_heads"])
+        assert drill.tolerance == pytest.approx(drill.right / 50)
+
+
+def test_what_a_static_batch_does_not_use_is_idle():
+    for seed in SEEDS:
+        drill = drills.static_slots(seed)
+        assert drill.given["longest"] == sorted(drill.given["lengths"])[-1]
+        assert drill.right + drill.wrong["idle"] == 100
+
+
+def test_whoever_forgets_the_decodes_cuts_the_prompt_by_the_whole_budget():
+    for seed in SEEDS:
+        drill = drills.chunk_steps(seed)
+        budget, steps = drill.given["budget"], drill.wrong["whole_budget"]
+        assert (steps - 1) * budget < drill.given["prompt"] <= steps * budget
+        assert drill.given["left"] == budget - drill.given["decoding"]
+
+
+def test_whoever_takes_another_time_or_another_number_of_tokens_gets_another_tpot():
+    for seed in SEEDS:
+        drill = drills.tpot(seed)
+        given = drill.given
+        assert drill.wrong["with_ttft"] * given["tokens"] == pytest.approx(given["whole"])
+        rest = drill.wrong["all_tokens"] * given["tokens"]
+        assert rest + given["ttft"] == pytest.approx(given["whole"])
+
+
+def test_gigabytes_over_terabytes_a_second_are_milliseconds():
+    for seed in SEEDS:
+        drill = drills.weights_read(seed)
+        milliseconds = drill.given["gigabytes"] / drill.given["bandwidth"]
+        assert drill.right == pytest.approx(milliseconds, rel=1e-3)
+        assert drill.wrong["per_second"] == pytest.approx(1_000 / drill.right)
+        assert drill.wrong["bits"] == pytest.approx(8 * drill.right)
+        assert drill.tolerance == pytest.approx(0.03 * drill.right)
+        weights = MODELS[drill.given["model"]].parameters * drill.given["bits"] / 8
+        assert drill.given["gigabytes"] * 1e9 == pytest.approx(weights, rel=0.02)
+
+
+def test_filled_and_empty_slots_of_the_last_block_make_a_block():
+    for seed in SEEDS:
+        drill = drills.last_block(seed)
+        assert drill.right + drill.wrong["filled"] == drill.given["size"]
+        assert drill.wrong["blocks"] == drill.given["blocks"]
+
+
+def test_a_round_yields_its_run_of_accepted_tokens_and_one_more():
+    for seed in SEEDS:
+        drill = drills.tokens_per_round(seed)
+        share, proposed = drill.given["share"], drill.given["proposed"]
+        assert drill.right == pytest.approx(sum(share**run for run in range(proposed + 1)))
+        assert drill.wrong["without_bonus"] == pytest.approx(drill.right - 1)
+        assert drill.wrong["linear"] == pytest.approx(share * proposed)
+        assert drill.wrong["one_more"] == pytest.approx(share * proposed + 1)

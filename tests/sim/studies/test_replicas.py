@@ -11,6 +11,7 @@ from sim import engine, metrics, scheduler
 from sim.cost import SimpleClock
 from sim.errors import SimError
 from sim.kv import Paged
+from sim.request import Request, Segment
 from sim.studies import replicas
 from sim.studies.replicas import route, traffic
 
@@ -47,6 +48,29 @@ def test_balanced_is_affinity_as_long_as_loads_are_even_and_spreads_a_popular_pr
         homes = {to for to, is_popular in zip(targets, of_popular, strict=True) if is_popular}
         assert len(homes) == most
     assert max(Counter(route(busy, 4, "balanced")).values()) < 1.3 * len(busy) / 4
+
+
+def test_what_was_sent_long_ago_is_no_load_and_new_texts_go_to_whoever_had_least():
+    texts = [(Segment(f"text-{who}", 5),) for who in range(4)]
+    calm = [Request(who, 10.0 * who, 9, 1, text) for who, text in enumerate(texts)]
+    assert route(calm, 3, "affinity") == (0, 1, 2, 0)
+
+
+def test_whoever_begins_alike_goes_to_the_same_server_whatever_follows():
+    system = Segment("system", 5)
+    chats = [Request(who, who, 9, 1, (system, Segment(f"chat-{who}", 3))) for who in range(4)]
+    assert len(set(route(chats, 4, "affinity"))) == 1
+
+
+def test_every_replica_brings_four_requests_a_second():
+    for number in (1, 20):
+        last = traffic(number, 0.0)[-1].arrival_seconds
+        assert replicas.REQUESTS_EACH / last == pytest.approx(replicas.RATE_EACH, rel=0.2)
+
+
+def test_among_many_requests_every_text_is_asked_for():
+    ids = {request.prefix[0].id for request in traffic(2, 0.2)}
+    assert ids == {f"prefix-{text}" for text in range(1 + 2 * replicas.PREFIXES_EACH)}
 
 
 @given(rule=RULES, num_replicas=st.integers(1, 9), popular=st.sampled_from([0.0, 0.5, 1.0]))

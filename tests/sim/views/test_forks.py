@@ -3,8 +3,8 @@
 import pytest
 
 from sim.errors import SimError
-from sim.events import CopiedOnWrite
-from sim.views.forks import ForkSetup, sharing, steps
+from sim.events import CopiedOnWrite, Forked
+from sim.views.forks import ForkSetup, Sharing, sharing, steps
 
 SETUPS = [ForkSetup(search, n, prompt) for search in ("parallel", "beam") for n in (1, 2, 4)
           for prompt in (7, 8, 10)]  # fmt: skip
@@ -40,6 +40,28 @@ def test_parallel_answers_go_on_sharing_the_full_blocks_of_the_prompt_only():
     first, second, third = (last.tables[who] for who in range(3))
     assert first[:2] == second[:2] == third[:2]
     assert not set(first[2:]) & set(second[2:])
+
+
+def test_three_samples_of_21_tokens_by_hand():
+    """Two full blocks of the prompt are shared; the other four of each answer are its own, the last
+    of them taken for the last token."""
+    setup = ForkSetup("parallel", 3, prompt_tokens=10, output_tokens=11, block_size=4)
+    assert sharing(run(setup)) == Sharing(2 + 3 * 4, num_listed_blocks=18, num_copies=2)
+    assert setup.num_blocks == 18
+
+
+def test_only_a_prompt_of_whole_blocks_fills_its_last_one():
+    assert [ForkSetup(prompt_tokens=n).fills_last_block for n in (7, 8, 9)] == [False, True, False]
+
+
+def test_beams_are_chosen_between_two_tokens_and_named_by_their_answers():
+    told = run(ForkSetup("beam", 3, 8, output_tokens=3))
+    forked = [[e for e in step.events if isinstance(e, Forked)] for step in told]
+    assert [len(events) for events in forked] == [0, 2, 0, 3, 0, 3, 0]
+    assert [[event.child_id for event in forked[at]] for at in (1, 3, 5)] == [
+        *([1, 2], [0, 1, 2], [0, 1, 2])
+    ]
+    assert {event.parent_id for events in forked for event in events} <= {0, 1, 2}
 
 
 @pytest.mark.parametrize("answers", [2, 3, 4])

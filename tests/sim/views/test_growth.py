@@ -26,6 +26,12 @@ def test_two_requests_by_hand():
     assert (kept.longest_tokens, kept.peak_tokens, kept.peak_guess_tokens) == (8, 14, 16)
 
 
+def test_a_single_token_is_there_too():
+    _, kept = grown(*workload.of_lengths((3,), 1))
+    assert kept.tokens.tolist() == [[1, 2, 3]]
+    assert kept.num_active.tolist() == [1, 1, 1]
+
+
 def test_while_nobody_comes_or_goes_it_grows_by_one_for_each_that_decodes():
     _, kept = grown(*workload.of_lengths((30, 30, 30), 10))
     assert np.diff(kept.active_tokens).tolist() == [3] * (len(kept.active_tokens) - 1)

@@ -44,5 +44,10 @@ def test_a_preempted_life_by_hand():
     ]
 
 
+def test_whoever_is_served_at_once_was_in_no_queue_and_one_token_is_no_decode():
+    one = Record(Request(0, 0.5, 10, 1), 0.5, np.array([3.0]), (), 0, False)
+    assert [(s.kind, s.start_seconds, s.end_seconds) for s in spans(one)] == [("prefill", 0.5, 3.0)]
+
+
 def test_a_rejected_request_has_no_life():
     assert spans(Record(Request(0, 0.0, 10, 1), None, np.zeros(0), (), 0, True)) == []

@@ -118,6 +118,30 @@ def test_the_free_blocks_that_can_be_found_are_those_that_the_pool_would_find(nu
         assert set((np.flatnonzero(states == FINDABLE) // 4).tolist()) == blocks
 
 
+def test_a_free_block_that_can_be_found_is_room_like_any_other():
+    """Five blocks: the first request leaves 1 and 2 full and 3 begun, the second takes 4."""
+    _, found = seen(Paged.for_tokens(20, 4), (request(0, 8, 2), request(1, 3, 2, arrival=5)))
+    assert found.count(FINDABLE).tolist() == [0, 0, 8, 8]
+    assert found.largest_hole.tolist() == [12, 8, 12, 12]
+    assert found.num_free.tolist() == [12, 8, 16, 16]
+
+
+def test_the_filled_share_is_over_all_slots_that_were_taken():
+    """Of the eight slots that are taken in each of two steps, five and then six hold a token."""
+    _, found = seen(Paged.for_tokens(40, 8), (request(0, 5, 2),))
+    assert found.filled_share == 11 / 16
+
+
+def test_whoever_gave_way_in_the_middle_of_a_prompt_asks_for_all_of_it():
+    """Beside a growing answer there is no room for a prompt of 40, computed seven by seven."""
+    requests = (request(0, 8, 30), request(1, 40, 2))
+    setup = Setup(requests, Chunked(16, 8), Paged.for_tokens(48, 4), SECOND)
+    all_steps = list(steps(setup))
+    assert any(step.waiting for step in all_steps[2:])
+    found = occupancy(setup, all_steps)
+    assert {asked for line in found.waiting for asked in line} == {(1, 40)}
+
+
 def test_without_a_cache_nothing_that_is_free_can_be_found():
     _, found = seen(MEMORIES[4])
     assert (found.count(FINDABLE) == 0).all()

@@ -29,6 +29,12 @@ def test_tokens_count_at_the_end_of_their_step_and_an_idle_server_counts_none():
     assert found.generation_tokens_per_second.tolist() == [0.5, 1, 0, 0, 0, 1]
 
 
+def test_a_window_as_long_as_the_run_is_the_only_one():
+    found = over_time.rates(simulate(TWO_APART), 11.5)
+    assert found.end_seconds.tolist() == [11.5]
+    assert found.prompt_tokens_per_second.tolist() == [800 / 11.5]
+
+
 @given(setups(), st.sampled_from([0.01, 0.1, 0.3, 1.0, 7.0, 1e6]))
 def test_no_token_is_lost_between_windows(setup, window):
     run = simulate(setup)
@@ -95,6 +101,8 @@ def test_between_two_steps_nothing_runs_and_those_who_wait_are_counted():
     start = float(run.series.start_seconds[0])
     line = over_time.log_line(run, start - 0.5)
     assert (line.num_running, line.num_waiting, line.kv_usage) == (0, 2, 0)
+    assert over_time.log_line(run, 2.9).num_waiting == 1
+    assert over_time.log_line(run, 3.0).num_waiting == 2
     assert over_time.log_line(run, start).num_running == 2
 
 

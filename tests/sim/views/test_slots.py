@@ -48,7 +48,8 @@ def test_a_tick_without_a_step_is_empty_and_counts_in_no_share():
     assert [step is not None for step in grid.steps] == [True, False, False, True]
     assert grid.busy.tolist() == [True, False, False, True]
     assert grid.num_steps == 2
-    assert grid.utilization[-1] == 1.0
+    assert grid.owners.tolist() == [[0, -1, -1, 1]]
+    assert grid.utilization.tolist() == [1.0] * 4
     assert grid.shares == {"free": 0, "prefill": 1, "decode": 0, "held": 0, "stalled": 0}
 
 

@@ -76,7 +76,12 @@ def test_others_have_the_gpu_while_it_waits_and_are_not_followed_afterwards():
     queue = next(one for one in journey.stations if one.kind == "queue")
     assert journey.others[0].start_seconds == journey.request.arrival_seconds
     assert journey.others[-1].end_seconds == queue.end_seconds
-    assert {one.request_id for one in journey.others} == {0}
+    assert {(one.request_id, one.kind, one.token) for one in journey.others} == {(0, "decode", 0)}
+
+
+def test_whoever_comes_during_a_prefill_waits_for_the_rest_of_it():
+    journey = follow(Request(1, 0.001, 300, 1))
+    assert (journey.others[0].start_seconds, journey.others[0].kind) == (0.001, "prefill")
 
 
 def test_on_an_idle_server_nobody_queues():

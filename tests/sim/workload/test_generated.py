@@ -46,6 +46,17 @@ def test_a_burst_comes_at_once():
     assert arrivals_of(work.requests()).tolist() == [0, 0, 3, 3, 6]
 
 
+def test_without_a_pause_all_bursts_come_at_once():
+    assert BurstArrivals(2).draw(5, np.random.default_rng(0)).tolist() == [0] * 5
+
+
+def test_bursts_of_eight_at_four_requests_a_second_come_every_two_seconds():
+    bursts = BurstArrivals.at_rate(4.0, size=8)
+    assert bursts == BurstArrivals(8, every_seconds=2.0)
+    assert BurstArrivals.at_rate(0.5, size=2).every_seconds == 4.0
+    assert bursts.draw(17, np.random.default_rng(0))[[0, 7, 8, 16]].tolist() == [0, 0, 2, 4]
+
+
 def test_poisson_gaps_have_the_mean_and_the_spread_of_the_exponential():
     times = PoissonArrivals(4.0).draw(40_000, np.random.default_rng(RNG_SEED))
     gaps = np.diff(times, prepend=0.0)
@@ -118,6 +129,10 @@ def test_a_uniform_range_of_one_length_makes_all_equal():
     assert UniformLength(7, 7).draw(5, np.random.default_rng(RNG_SEED)).tolist() == [7] * 5
 
 
+def test_a_spread_is_the_99th_percentile_over_the_mean():
+    assert LognormalLength.with_spread(200, 3.5) == LognormalLength(200, 700)
+
+
 def test_one_in_many_is_long_and_all_others_are_usual():
     drawn = OneInMany(300, 8192, every=4).draw(9, np.random.default_rng(RNG_SEED))
     assert drawn.tolist() == [300, 300, 300, 8192, 300, 300, 300, 8192, 300]
@@ -181,6 +196,7 @@ def test_a_shared_prefix_comes_on_top_and_groups_take_turns():
 
 def test_a_handful_by_hand():
     requests = of_lengths((10, 100, 30))
+    assert arrivals_of(requests).tolist() == [0, 0, 0]
     assert [(r.id, r.prompt_tokens, r.output_tokens) for r in requests] == [
         *[(0, 16, 10), (1, 16, 100), (2, 16, 30)]
     ]
@@ -205,7 +221,8 @@ def test_twice_the_speed_halves_the_times_and_keeps_the_work():
     ("make", "code", "values"),
     [
         (lambda: ConstantArrivals(0), "rate_not_positive", {"value": 0}),
-        (lambda: PoissonArrivals(-1), "rate_not_positive", {"value": -1}),
+        (lambda: PoissonArrivals(0), "rate_not_positive", {"value": 0}),
+        (lambda: BurstArrivals.at_rate(0, 8), "rate_not_positive", {"value": 0}),
         (lambda: GammaArrivals(0, 1), "rate_not_positive", {"value": 0}),
         *[
             (
@@ -220,6 +237,9 @@ def test_twice_the_speed_halves_the_times_and_keeps_the_work():
         (lambda: BurstArrivals(0), "burst_below_one", {"value": 0}),
         (lambda: BurstArrivals(1, -2.0), "burst_gap_negative", {"value": -2.0}),
         (lambda: FixedLength(0), "length_below_one", {"value": 0}),
+        (lambda: OneInMany(0, 9, 3), "length_below_one", {"value": 0}),
+        (lambda: OneInMany(9, 0, 3), "length_below_one", {"value": 0}),
+        (lambda: OneInMany(9, 9, 0), "every_below_one", {"value": 0}),
         (lambda: LognormalLength(0.5, 3), "length_below_one", {"value": 0.5}),
         (lambda: SharedPrefix(0), "length_below_one", {"value": 0}),
         (lambda: SharedPrefix(1, 0), "groups_below_one", {"value": 0}),
@@ -243,6 +263,13 @@ def test_impossible_settings_are_codes_with_values(make, code, values):
     assert (error.value.code, error.value.values) == (code, values)
 
 
+def test_the_least_lengths_are_lengths():
+    rng = np.random.default_rng(0)
+    for least in (FixedLength(1), UniformLength(1, 1), LognormalLength(1, 1), OneInMany(1, 1, 1)):
+        assert least.draw(3, rng).tolist() == [1, 1, 1]
+    assert SharedPrefix(1).of(5) == (Segment("prefix-0", 1),)
+
+
 def test_rates_that_are_not_numbers_are_errors():
     for make in (ConstantArrivals, PoissonArrivals):
         with pytest.raises(SimError, match="rate_not_positive"):
@@ -258,6 +285,12 @@ def test_one_giant_prompt_stands_among_requests_that_stay_as_they_are():
     assert [who for who, other in zip(crowd, usual, strict=True) if who != other] == [crowd[4]]
 
 
+def test_the_giant_begins_with_nothing_that_the_others_share():
+    work = Workload(3, ConstantArrivals(1), FixedLength(7), FixedLength(2), SharedPrefix(100))
+    crowd = with_giant(work.requests(), 50_000)
+    assert [request.named_tokens for request in crowd] == [100, 0, 100]
+
+
 def test_at_their_own_speed_requests_are_the_same_objects():
     usual = of_lengths([5] * 9)
     assert scaled(usual, 1) is usual
@@ -268,6 +301,7 @@ def test_requests_at_even_distances_keep_off_both_ends():
     assert [request.arrival_seconds for request in three] == [0.5, 1.0, 1.5]
     assert [request.id for request in three] == [1, 2, 3]
     assert {(request.prompt_tokens, request.output_tokens) for request in three} == {(50, 1)}
+    assert [request.id for request in evenly(2, 1.0, 50)] == [0, 1]
     assert evenly(0, within_seconds=2.0, prompt_tokens=50) == ()
 
 
@@ -289,6 +323,14 @@ def test_each_turn_of_a_chat_repeats_what_was_said_and_adds_a_question():
         assert talk not in last or len(said(request)) == len(last[talk]) + 1
         last[talk] = said(request)
         assert turn < 5
+
+
+def test_a_chat_that_makes_way_for_another_leaves_it_the_first_turn():
+    requests = Chats(300, 6, 3, 10, 5, 5).requests()
+    later = [request for request in requests if int(said(request)[1].split("-")[1]) >= 6]
+    first = {said(request)[1]: request for request in reversed(later)}
+    assert len(first) > 20
+    assert {request.prompt_tokens for request in first.values()} == {10 + 5}
 
 
 def test_as_many_chats_go_on_as_were_asked_for():

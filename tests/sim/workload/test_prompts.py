@@ -38,6 +38,7 @@ def test_requests_come_one_every_gap():
     prompts = [Prompt((1, 2), (3,))] * 3
     arrivals = [request.arrival_seconds for request in as_requests(prompts, gap_seconds=0.5)]
     assert arrivals == [0, 0.5, 1]
+    assert {request.arrival_seconds for request in as_requests(prompts)} == {0}
 
 
 def test_the_next_turn_of_a_chat_finds_the_question_and_the_answer_before_it():

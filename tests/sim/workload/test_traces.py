@@ -412,6 +412,24 @@ def test_dates_too_far_apart_are_named_by_the_line_and_column_of_the_later_read(
     assert values == where | {"value": years[2], "expected": "time_in_span"}
 
 
+def test_dates_as_far_apart_as_may_be_are_read():
+    """A billion seconds are 11,574 days, 1 hour, 46 minutes and 40 seconds."""
+    days = ["1990-01-01 00:00:00", "2021-09-09 01:46:40"]
+    assert [when for when, *_ in triples(AZURE + "".join(f"{d},5,6\n" for d in days))] == [0, 1e9]
+
+
+def test_a_date_without_a_fraction_is_the_whole_second():
+    dates = ("2023-11-16 18:17:03.5", "2023-11-16 18:17:04")
+    assert [when for when, *_ in triples(AZURE + "".join(f"{d},5,6\n" for d in dates))] == [0, 0.5]
+
+
+def test_the_largest_values_that_are_allowed_are_read():
+    assert triples(PLAIN + "1000000000,10000000,10000000\n") == [(1e9, 10_000_000, 10_000_000)]
+    longest = ENTRY | {"input_toks": 10_000_000, "queued_ts": 0, "last_token_ts": 1_000_000_000}
+    assert triples(lines_of(longest)) == [(0, 10_000_000, 5)]
+    assert read(lines_of(longest)).measured[0].e2e == 1e9
+
+
 @pytest.mark.parametrize(
     ("cell", "seconds"), [("0", 0), ("1e-05", 1e-5), ("1E2", 100), ("007.50", 7.5), (".5", 0.5)]
 )
@@ -481,6 +499,8 @@ def test_a_line_that_is_no_json_object_is_named(bad):
 
 def test_a_nul_byte_is_named_by_its_line():
     assert refusal(GOOD.replace("3180", "31\x0080")) == ("trace_nul", {"line": 3})
+    assert refusal("\x00" + GOOD) == ("trace_nul", {"line": 1})
+    assert refusal("\n\x00" + GOOD) == ("trace_nul", {"line": 2})
     utf16 = GOOD.encode("utf-16-le").decode("utf-8")
     assert refusal(utf16) == ("trace_nul", {"line": 1})
 

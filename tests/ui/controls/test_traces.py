@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.visits import SIMULATOR, address, go, opened
+from tests.ui.visits import WORKBENCH, address, go, opened
 from ui.controls import traces
 
 HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
@@ -18,7 +18,7 @@ def good(num_rows):
 
 
 def trace_act(**query):
-    return opened(SIMULATOR, part="trace", lang="en", **query)
+    return opened(WORKBENCH, part="trace", lang="en", **query)
 
 
 def give(app, content, name="trace.csv"):

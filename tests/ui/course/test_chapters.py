@@ -5,12 +5,16 @@ from ui.course import chapters
 
 
 def test_every_page_is_in_the_list_and_nothing_else():
-    assert [chapter.stem for chapter in chapters.in_order()] == [c.script.stem for c in CHAPTERS]
+    assert sorted(one.stem for one in chapters.in_order()) == [c.script.stem for c in CHAPTERS]
 
 
-def test_the_list_plans_each_number_once_and_in_order():
-    planned = [int(stem.split("_")[0]) for group in chapters.GROUPS for stem in group.stems]
-    assert planned == list(range(1, len(planned) + 1))
+def test_the_numbered_chapters_stand_in_order_and_the_workbench_right_before_the_clinic():
+    planned = [chapters.Chapter(stem) for group in chapters.GROUPS for stem in group.stems]
+    numbers = [chapter.number for chapter in planned if chapter.is_numbered]
+    assert numbers == list(range(1, len(numbers) + 1))
+    (bench,) = [at for at, chapter in enumerate(planned) if not chapter.is_numbered]
+    assert [planned[bench - 1].path, planned[bench + 1].path] == ["systems", "clinic"]
+    assert planned[bench].heading("en") == planned[bench].title("en")
 
 
 def test_a_group_without_a_page_is_left_out(monkeypatch):

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.chapters import CHAPTERS, ROOT
-from ui.course import glossary
+from tests.chapters import CHAPTERS, LANGUAGES, ROOT
+from ui.course import chapters, glossary
 
 HAN = r"[\u3400-\u4dbf\u4e00-\u9fff]"
 TEXTS = sorted(
@@ -25,11 +25,14 @@ def test_every_linked_term_is_in_the_glossary(path):
 
 @every_term
 def test_the_chapter_of_a_term_is_the_first_whose_text_marks_it(term):
-    def marks(chapter):
-        texts = (chapter.prose(language).read_text(encoding="utf-8") for language in ("zh", "en"))
+    prose = {chapter.script.stem: chapter for chapter in CHAPTERS}
+
+    def marks(stem):
+        texts = (prose[stem].prose(language).read_text(encoding="utf-8") for language in LANGUAGES)
         return any(term.id in glossary.TERM.findall(text) for text in texts)
 
-    assert term.chapter == next(chapter.script.stem for chapter in CHAPTERS if marks(chapter))
+    in_order = [chapter.stem for chapter in chapters.in_order()]
+    assert term.chapter == next(stem for stem in in_order if marks(stem))
 
 
 def test_every_term_has_a_name_a_definition_a_chapter_and_a_source():

@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.visits import (
     BATCHING,
-    SIMULATOR,
+    WORKBENCH,
     address,
     data_of,
     drag,
@@ -16,7 +16,8 @@ from tests.ui.visits import (
 )
 from ui.results import run_pictures
 
-ACTS = ["hook", "compare", "shapes", "sandbox", "dynamic", "check"]
+MAIN_LINE = ["hook", "compare", "shapes", "sandbox", "check"]
+DEEPER = ["dynamic"]
 
 
 def test_the_first_act_needs_no_address():
@@ -36,10 +37,26 @@ def test_every_act_has_a_link_and_the_ways_onward_lead_to_its_neighbours():
     app = opened(BATCHING, part="compare", lang="en")
     queries = [query for _, _, query in links(app.main) if "part=" in query]
     assert [query.split("part=")[1].split("&")[0] for query in queries] == [
-        *ACTS,
+        *MAIN_LINE,
+        *DEEPER,
         "hook",
         "shapes",
     ]
+
+
+def test_from_a_deeper_act_the_ways_lead_back_to_the_main_line():
+    app = opened(BATCHING, part="dynamic", lang="en")
+    queries = [query for _, _, query in links(app.main) if "part=" in query]
+    assert [query.split("part=")[1].split("&")[0] for query in queries[-2:]] == ["sandbox", "check"]
+
+
+def test_what_is_deeper_stands_behind_one_entry_that_says_where_the_reader_is():
+    labels = [
+        box.proto.popover.label
+        for part in ("hook", "dynamic")
+        for box in opened(BATCHING, part=part, lang="en").get("popover")
+    ]
+    assert labels == ["Deeper", "Deeper · Dynamic"]
 
 
 def test_links_between_acts_keep_values_and_language():
@@ -87,13 +104,13 @@ def test_the_first_figure_follows_a_slider_while_it_is_dragged_and_nothing_else_
 
 
 def test_cards_follow_a_slider_too_and_what_stands_still_is_not_even_computed(monkeypatch):
-    app = opened(SIMULATOR, part="explore", lang="en")
+    app = opened(WORKBENCH, lang="en")
     cards = [card.value for card in app.metric]
     monkeypatch.setattr(run_pictures, "load", None)  # the second figure
     drag(app, "rate", 10)
     assert [card.value for card in app.metric] != cards
     monkeypatch.undo()
-    there = opened(SIMULATOR, part="explore", lang="en", rate=20)
+    there = opened(WORKBENCH, lang="en", rate=20)
     assert [card.value for card in app.metric] == [card.value for card in there.metric]
 
 
@@ -131,9 +148,9 @@ def test_the_lecture_walks_the_acts_and_stops_at_either_end():
     while not app.button(key="lecture-PageDown").disabled:
         press(app, "lecture-PageDown")
         walked.append(address(app)["part"])
-    assert walked == ACTS[1:]
+    assert walked == MAIN_LINE[1:]
     assert address(press(app, "lecture-PageUp")) == {
-        "part": "dynamic",
+        "part": "sandbox",
         "view": "lecture",
         "lang": "en",
     }

@@ -1,7 +1,7 @@
 """What surrounds every page: chapter list, language switch, the way into the lecture view."""
 
-from tests.chapters import CHAPTERS
 from tests.ui.visits import BATCHING, SIMULATOR, address, data_of, go, links, opened
+from ui.course import chapters
 
 
 def query(app, page):
@@ -17,8 +17,8 @@ def switch(app, language):
 
 def test_the_chapter_list_names_home_and_the_chapters_that_exist_in_order():
     app = opened(BATCHING)
-    pages = [page for page, *_ in links(app.sidebar)][: 1 + len(CHAPTERS)]
-    assert pages == ["", *[chapter.path.strip("/") for chapter in CHAPTERS]]
+    pages = [page for page, *_ in links(app.sidebar)][: 1 + len(chapters.in_order())]
+    assert pages == ["", *[chapter.path for chapter in chapters.in_order()]]
 
 
 def test_the_chapter_list_leads_back_to_a_page_as_it_was_left():

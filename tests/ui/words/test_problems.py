@@ -14,15 +14,20 @@ HAN = re.compile("[\u4e00-\u9fff]")
 both_languages = pytest.mark.parametrize("code", LANGUAGES)
 
 
-def codes():
-    """Every code that `sim` can raise."""
-    found = set()
+def raised():
+    """Where `sim` raises an error: (code, names of its values, None for `**`, and the place)."""
     for file in (ROOT / "sim").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 at = {"SimError": 0, "require": 1}.get(node.func.id, len(node.args))
-                found |= {a.value for a in node.args[at : at + 1] if isinstance(a, ast.Constant)}
-    return sorted(found)
+                for code in node.args[at : at + 1]:
+                    if isinstance(code, ast.Constant):
+                        yield code.value, {k.arg for k in node.keywords}, f"{file}:{node.lineno}"
+
+
+def codes():
+    """Every code that `sim` can raise."""
+    return sorted({code for code, _, _ in raised()})
 
 
 # What a reader can bring about with the controls of a page or with a file.
@@ -59,6 +64,15 @@ REACHABLE: dict[str, dict[str, object]] = {
 def test_the_search_for_codes_finds_them():
     assert set(REACHABLE) - {"trace_not_text"} <= set(codes())  # raised by ui.controls.traces
     assert len(codes()) > 25
+
+
+def test_every_place_that_raises_an_error_gives_the_values_that_its_words_need():
+    lacking = {
+        place: sorted(set(REACHABLE[code]) - values)
+        for code, values, place in raised()
+        if code in REACHABLE and None not in values  # ** may bring any
+    }
+    assert not any(lacking.values()), lacking
 
 
 @both_languages

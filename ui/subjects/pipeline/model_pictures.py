@@ -3,6 +3,7 @@
 They read results of the real tiny model; the reader's text is only ever shown as text.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -126,6 +127,10 @@ class NextToken:
     def most_probable(self) -> float:
         return float(self.drawn.max())
 
+    def share(self, token: int) -> float:
+        """The probability with which a token is drawn."""
+        return float(self.drawn[token])
+
     @property
     def kept(self) -> float:
         """The model's own probability of all that can still come."""
@@ -140,8 +145,16 @@ def choice(way: Passage, how: Sampling) -> NextToken:
     )
 
 
-def candidates(one: NextToken, large: bool = False) -> go.Figure:
-    """The most probable tokens: as the model has it, and as they are drawn."""
+def drawn(one: NextToken, times: int, seed: int) -> list[tuple[int, int]]:
+    """Which tokens came when it was drawn so many times, and how often; the most frequent first."""
+    rng = np.random.default_rng(seed)
+    return Counter(sampling.draw(one.drawn, rng) for _ in range(times)).most_common()
+
+
+def candidates(
+    one: NextToken, came: Sequence[tuple[int, int]] = (), large: bool = False
+) -> go.Figure:
+    """The most probable tokens: as the model has it, as they are drawn, and how often they came."""
     order = np.argsort(-one.own, kind="stable")[:CANDIDATES].tolist()
     names = [_name(tiny_model.piece(token)) for token in order]
     figure = empty(large, height=370)
@@ -170,7 +183,21 @@ def candidates(one: NextToken, large: bool = False) -> go.Figure:
                 hovertemplate="%{customdata}: %{x:.2%}<extra></extra>",
             )
         )
-    longest = max(float(one.own.max()), one.most_probable)
+    came_as = {token: how_often / sum(n for _, n in came) for token, how_often in came}
+    if came:
+        figure.add_trace(
+            go.Scatter(
+                name=tr("抽到的", "came"),
+                mode="markers",
+                x=[came_as.get(token, 0.0) for token in order],
+                y=[at - wide / 2 for at in range(len(order))],
+                marker={"symbol": "diamond", "size": 11, "color": charts.colour(0)},
+                cliponaxis=False,
+                customdata=names,
+                hovertemplate="%{customdata}: %{x:.0%}<extra></extra>",
+            )
+        )
+    longest = max(float(one.own.max()), one.most_probable, *came_as.values())
     room = charts.text_width(percent(0.999), charts.text_px(large))  # beside the longest bar
     figure.update_layout(margin_r=round(room) + 8)
     figure.update_xaxes(range=[0, longest], tickformat=".0%", rangemode="tozero")

@@ -36,6 +36,7 @@ from ui.words.language import tr
 from ui.words.numbers import percent, significant
 
 KEPT = 64  # passages in memory, shared by all readers
+MIN_TOKENS = 4  # of an answer, before the model may end it
 BARS = 5  # tokens that the player shows
 RUNS = 3  # whoever else uses this machine shows less in the fastest
 
@@ -61,6 +62,7 @@ def _through(text: str, num_tokens: int, how: Sampling, seed: int) -> Passage:
         perf_counter,
         seed,
         max_prompt_tokens=tiny_model.MAX_TOKENS + 1,
+        min_tokens=MIN_TOKENS,
     )
 
 

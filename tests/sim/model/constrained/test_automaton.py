@@ -139,3 +139,13 @@ def test_a_quoted_text_matches_itself_and_nothing_else():
     machine = compiled(pattern.quoted(text))
     assert machine.accepts(text)
     assert not machine.accepts(text.replace(".", "x"))
+
+
+@pytest.mark.parametrize(
+    "text", [r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"[^b\s]", r"[^\x00-y]"]
+)
+def test_a_class_has_the_characters_that_it_has_in_python(text):
+    machine = compiled(text)
+    characters = [*map(chr, range(128)), "é", "中", "😀"]
+    accepted = [each for each in characters if machine.accepts(each)]
+    assert accepted == [each for each in characters if re.fullmatch(text, each, re.ASCII)]

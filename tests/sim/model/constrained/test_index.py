@@ -147,3 +147,8 @@ def test_a_limit_can_come_before_the_end_of_the_format():
 def test_a_mask_looks_at_every_byte_of_the_vocabulary():
     looks = constrained.num_lookups(tiny_model.encoder())
     assert looks == sum(map(len, tiny_model.encoder().pieces))
+
+
+def test_the_dead_state_is_none_of_its_states():
+    index = index_of("ab")
+    assert index.num_states == index.dead == len(index.num_allowed)

@@ -84,6 +84,7 @@ FAULTS = {
     '{"type":["integer","null"]}': "schema_type_unknown",
     '{"type":"date"}': "schema_type_unknown",
     '{"type":"integer","minimum":3}': "schema_unsupported",
+    '{"enum":["ab"],"minLength":3}': "schema_unsupported",
     '{"$ref":"#"}': "schema_type_unknown",
     '{"type":"array"}': "schema_value_unreadable",
     '{"type":"string","maxLength":1000}': "schema_value_unreadable",
