@@ -114,11 +114,13 @@ def hook() -> None:
         ),
     )
     chapter.draw(
-        pictures.two_times(step, large=chapter.large),
-        "times",
+        pictures.kernel_bar(
+            clock.kernels(load), clock.used_efficiency.fixed_seconds, large=chapter.large
+        ),
+        "kernels",
         alt=tr(
-            "两条横条：搬运字节要多久，计算要多久；长的那条决定这一步",
-            "Two bars: how long moving and computing take; the longer one is the step",
+            "一步是一条由 kernel 接成的条；下面两行是每个 kernel 搬运和计算各要多久",
+            "The step as a bar of kernels; below, how long each of them moves bytes and computes",
         ),
     )
     chapter.leaves_out("hook_leaves_out", model=clock.model.name)
@@ -217,6 +219,7 @@ def roofline() -> None:
         moving=seconds(step.whole.memory_seconds),
         computing=seconds(step.whole.compute_seconds),
         fixed=seconds(clock.used_efficiency.fixed_seconds),
+        step=seconds(clock.step_time(phases.decode(batch, context)).seconds),
     )
     chapter.flags()
 

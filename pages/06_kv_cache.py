@@ -10,14 +10,17 @@ from sim import scheduler, specs, workload
 from sim.cost import Roofline
 from sim.engine import Setup
 from sim.kv import Paged, sizes
+from sim.kv.groups import Groups
+from sim.kv.hits import window_blocks
 from sim.request import Request
+from sim.studies.fitting import EVERYWHERE, FRACTION, SHARE, Wish
 from sim.views.growth import growth
 from ui import lesson
 from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
-from ui.subjects.memory import growth_pictures, pictures
-from ui.words.numbers import count, percent, plain
+from ui.subjects.memory import growth_pictures, pictures, starting
+from ui.words.numbers import count, percent, plain, significant
 from ui.words.numbers import memory as in_bytes
 
 OLD, NEW = "Llama-2-7B", "Llama-3.1-8B"
@@ -44,6 +47,28 @@ MEASURED = sizes.Division(specs.MODELS[NEW], SMALL_GPU)
 MEASURED_BLOCKS = 2_588  # vLLM's log of a run on an RTX 4090
 
 OUTPUTS = (5, 10, 20, 40, 60, 80)
+
+FULL, WINDOWED, STATED, LATENT = (
+    specs.MODELS[name]
+    for name in ("Llama-3.1-70B", "Gemma-3-27B", "Qwen3-Next-80B-A3B", "DeepSeek-V3")
+)
+KINDS = {
+    f"{FULL.name} (GQA)": FULL,
+    f"{WINDOWED.name} (5:1)": WINDOWED,
+    f"{LATENT.name} (MLA)": LATENT,
+    f"{STATED.name} (3:1)": STATED,
+}
+WINDOW = 1_024  # of Gemma 3
+LATENT_NUMBERS = 576  # 512 of the vector, 64 of the position
+REQUEST_LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+
+LONGEST = (4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+WISHES: dict[str, dict[str, object]] = {
+    "fit_long": {"wish": "Llama-3.1-8B", "card": "RTX 4090", "cards": 1, "longest": 131_072},
+    "fit_large": {"wish": "Llama-3.1-405B", "card": "H100 SXM", "cards": 8, "weights": "fp8"},
+    "fit_windows": {"wish": "gpt-oss-120b", "card": "H100 SXM", "cards": 1, "longest": 131_072},
+    "fit_latent": {"wish": "DeepSeek-V3", "card": "H200 SXM", "cards": 8, "longest": 131_072},
+}
 
 RATES = (0.2, 0.5, 1, 2, 3, 4, 6, 8)
 SHARES = (0.75, 0.8, 0.85, 0.9, 0.95)
@@ -350,6 +375,144 @@ def idle() -> None:
     chapter.presets(SERVERS)
     chapter.say("idle_knob")
     chapter.flags()
+
+
+@chapter.act("kinds", tr("层记住什么", "What a layer keeps"))
+def kinds() -> None:
+    chapter.say("kinds", full=FULL.name, windowed=WINDOWED.name, latent=LATENT.name)
+    label = tr("请求有多长", "Length of the request")
+    tokens = int(chapter.pick("long", label, REQUEST_LENGTHS, start=8_192, unit=TOKENS, live=True))
+    chapter.cards(
+        [
+            Card(model.name, in_bytes(model.kv_bytes(tokens)), in_bytes(model.kv_bytes(1)))
+            for model in (FULL, WINDOWED, LATENT, STATED)
+        ]
+    )
+    chapter.draw(
+        starting.kept_curves(KINDS, tokens, large=chapter.large),
+        "kinds",
+        alt=tr(
+            "一个请求的 KV 随长度增长：全注意力最陡，带窗口的很快变缓，MLA 和带状态的最平",
+            "KV of one request along its length: full attention rises fastest, windows level off, "
+            "MLA and states are the flattest",
+        ),
+    )
+    chapter.leaves_out("kinds_leaves_out")
+    chapter.say(
+        "kinds_result",
+        tokens=count(tokens),
+        full=FULL.name,
+        full_size=in_bytes(FULL.kv_bytes(tokens)),
+        windowed=WINDOWED.name,
+        windowed_size=in_bytes(WINDOWED.kv_bytes(tokens)),
+        early=in_bytes(WINDOWED.kv_bytes_per_token),
+        late=in_bytes(WINDOWED.kv_bytes_per_late_token),
+        window=count(WINDOW),
+        latent=LATENT.name,
+        latent_size=in_bytes(LATENT.kv_bytes(tokens)),
+        stated=STATED.name,
+        state=in_bytes(STATED.kv_bytes(0)),
+    )
+    chapter.say(
+        "kinds_formulas",
+        windowed=WINDOWED.name,
+        full_layers=WINDOWED.layers_of[specs.FULL],
+        window_layers=WINDOWED.layers_of[specs.Window(size=WINDOW)],
+        window=count(WINDOW),
+        latent=LATENT.name,
+        layers=LATENT.layers,
+        numbers=LATENT_NUMBERS,
+        token=in_bytes(LATENT.kv_bytes(1)),
+        stated=STATED.name,
+    )
+    chapter.explain(
+        "kinds_blocks",
+        windowed=WINDOWED.name,
+        groups=Groups(WINDOWED).num_groups,
+        each=Groups(WINDOWED).layers_per_group,
+        needed=window_blocks(WINDOW, BLOCK_SIZE),
+        size=BLOCK_SIZE,
+        window=count(WINDOW),
+    )
+
+
+@chapter.act("fit", tr("装得下吗", "Will it fit?"))
+def fit() -> None:
+    chapter.say("fit")
+    wish = Wish(
+        model=chapter.choose("wish", tr("模型", "Model"), EVERYWHERE, start="Llama-3.1-70B"),
+        gpu=chapter.choose("card", "GPU", tuple(specs.GPUS), start="H100 SXM"),
+        num_gpus=int(chapter.pick("cards", tr("几张", "How many"), specs.TENSOR_PARALLEL, start=4)),
+        longest=int(
+            chapter.pick(
+                "longest", tr("最长请求", "Longest request"), LONGEST, start=8_192, unit=TOKENS
+            )
+        ),
+        weights=chapter.choose(
+            "weights",
+            tr("权重", "Weights"),
+            tuple(specs.WEIGHT_FORMATS),
+            start="bf16",
+            advanced=True,
+        ),
+        kv=chapter.choose("kv", "KV", FORMATS, start="bf16", advanced=True),
+    )
+    division = wish.division
+    chapter.cards(
+        [
+            Card(tr("权重，每张卡", "Weights, each GPU"), in_bytes(division.shard.memory_bytes)),
+            Card(tr("其他开销", "Overhead"), in_bytes(division.overhead_bytes)),
+            Card(tr("剩给 KV", "Left for KV"), in_bytes(max(0, division.free_bytes))),
+            Card(tr("同时放得下", "Fit at a time"), significant(wish.concurrency)),
+        ]
+    )
+    chapter.draw(
+        starting.memory_bar(wish, large=chapter.large),
+        "fit",
+        alt=tr(
+            "一张卡的显存：权重、其他开销、一个最长请求的 KV、空着的池、不动用的；放不下的在第二行",
+            "The memory of a GPU: weights, overhead, KV of one of the longest requests, free pool, "
+            "left alone; what does not fit in the second row",
+        ),
+    )
+    chapter.leaves_out("fit_leaves_out", fraction=FRACTION)
+    sizes_of = {
+        "activations": in_bytes(division.activation_bytes),
+        "graphs": in_bytes(division.graph_bytes),
+        "buffers": in_bytes(division.communication_bytes),
+        "share": percent(SHARE),
+        "memory": in_bytes(division.gpu.memory_bytes),
+    }
+    if wish.fits:
+        chapter.say(
+            "fit_yes",
+            tokens=count(division.logged_tokens(wish.longest)),
+            longest=count(wish.longest),
+            times=f"{wish.concurrency:.2f}",
+            sglang=starting.sglang_lines(wish),
+            request=in_bytes(wish.request_bytes),
+        )
+        chapter.say(
+            "fit_commands",
+            vllm=starting.vllm_command(wish),
+            sglang=starting.sglang_command(wish),
+        )
+    else:
+        chapter.say(
+            "fit_no",
+            model=wish.model,
+            longest=count(wish.longest),
+            request=in_bytes(wish.request_bytes),
+            left=in_bytes(max(0, division.free_bytes)),
+            ways=starting.ways(wish.ways()),
+        )
+    chapter.presets(WISHES)
+    chapter.explain(
+        "fit_formula",
+        step=count(division.step_tokens),
+        sequences=count(division.step_sequences),
+        **sizes_of,
+    )
 
 
 @chapter.act("check", tr("自测", "Self-check"))

@@ -19,7 +19,7 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.batching import chunk_pictures, frames, stall_notes
-from ui.words.numbers import count, seconds
+from ui.words.numbers import count, plain, seconds
 
 CLOCK = Roofline(specs.MODELS["Qwen3-14B"], specs.GPUS["H100 SXM"])
 MEMORY = Paged.beside(CLOCK.model, CLOCK.gpu)
@@ -41,7 +41,7 @@ CROWD_OUTPUT = 72
 CROWD_SECONDS = 0.4  # when the document comes
 
 TRAFFIC_BUDGETS = {"256": "256", "512": "512", "2048": "2,048", "8192": "8,192"}
-LOADS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 13.0, 14.0, 15.0, 15.5, 16.0)  # requests per second
+LOADS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 13.0, 14.0, 15.0, 15.5)  # requests per second
 TRAFFIC = workload.Workload(
     400,
     workload.PoissonArrivals(10),
@@ -267,7 +267,7 @@ def load() -> None:
     )
     chapter.say(
         "load_why",
-        busiest=count(LOADS[-1]),
+        busiest=plain(LOADS[-1]),
         budget=count(size),
         soonest=stall_notes.later_or_sooner(min(change.short)),
         latest=stall_notes.later_or_sooner(max(change.short)),

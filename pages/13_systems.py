@@ -300,8 +300,8 @@ def gpus() -> None:
         several_gpus.itl_over_gpus(model, gpu, batch, num_gpus, large=chapter.large),
         "spread",
         alt=tr(
-            "ITL 随 GPU 数：三种办法里张量并行降得最多",
-            "ITL by the number of GPUs: of the three, tensor parallelism brings it down the most",
+            "三种办法的 ITL 随 GPU 数怎样变",
+            "ITL by the number of GPUs, for the three ways to spread a model",
         ),
     )
     parted = Parted(Roofline(model, gpu), prompt, ANSWER_TOKENS, DECODING)

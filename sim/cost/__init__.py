@@ -1,7 +1,9 @@
 """How long a step takes, and what changes that.
 
 clock     what a clock is, and the simplest one, for teaching
-roofline  seconds of a step: bytes to move against arithmetic to do; kernels launched one by one
+kernels   what one kind of work computes and moves, and how long it takes
+roofline  seconds of a step: its kernels, each with bytes to move against arithmetic to do
+eager     the same, launched kernel by kernel
 phases    the work of a prefill and of a decode, and where the bottleneck changes
 launches  how a step reaches the GPU: kernel by kernel, as a graph, prepared ahead
 formats   the same model in fewer bytes: memory, decoding, prefill
@@ -9,14 +11,9 @@ parallel  one model on several GPUs: split, in line, copied, parted
 """
 
 from sim.cost.clock import Clock, SimpleClock, StepTime
-from sim.cost.roofline import (
-    KERNELS_PER_LAYER,
-    LAUNCH_MICROSECONDS,
-    Breakdown,
-    Eager,
-    Part,
-    Roofline,
-)
+from sim.cost.eager import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager
+from sim.cost.kernels import Breakdown, Kernels, Part
+from sim.cost.roofline import Roofline
 
 __all__ = [
     "KERNELS_PER_LAYER",
@@ -24,6 +21,7 @@ __all__ = [
     "Breakdown",
     "Clock",
     "Eager",
+    "Kernels",
     "Part",
     "Roofline",
     "SimpleClock",

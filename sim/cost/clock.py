@@ -11,9 +11,10 @@ from sim.scheduler import Load
 
 
 class StepTime(NamedTuple):
-    """How long a step takes, and the two times of which the longer one counts (all in seconds).
+    """How long a step takes, and how long all its bytes and all its arithmetic take (in seconds).
 
-    `seconds` is that longer one and what nothing overlaps: the fixed rest and all-reduces.
+    `seconds` is no less than the longer of these two: each kernel takes the longer of its own, one
+    after the other, and a fixed rest and all-reduces come on top.
     Arrays, [num_steps], for a stretch of steps; where all of them agree, one number.
     """
 

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from sim.cost import phases
 from sim.cost.roofline import Roofline
-from sim.errors import SimError
 from sim.kv import Paged
 from sim.kv.sizes import BLOCK_SIZE, Division
 from sim.specs import BF16, Gpu, Model
@@ -61,12 +60,7 @@ class StoredModel:
     @cached_property
     def pool_tokens(self) -> int:
         """What the KV pool holds; 0 where not even the weights fit."""
-        try:
-            return self.division.pool_tokens
-        except SimError as error:
-            if error.code != "model_does_not_fit":
-                raise
-            return 0
+        return self.division.pool_tokens if self.division.fits else 0
 
     def num_requests(self, context: int) -> int:
         """How many requests of `context` tokens fit beside the weights."""

@@ -25,8 +25,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from sim.cost.eager import Eager
 from sim.cost.phases import decode, prefill
-from sim.cost.roofline import Eager
 from sim.scheduler import Load
 from sim.specs import Model
 
@@ -173,8 +173,7 @@ def in_seconds(milliseconds: float) -> float:
 
 def gpu_seconds(clock: Eager, load: Load) -> float:
     """How long the GPU works on a step; the CPU's part is not in it."""
-    time = clock.roofline.step_time(load)
-    return float(max(time.memory_seconds, time.compute_seconds))
+    return float(clock.roofline.kernel_seconds(load))
 
 
 def launch_bound(clock: Eager, load: Load) -> bool:

@@ -18,15 +18,12 @@ from functools import cached_property
 from typing import Literal
 
 from sim.cost.roofline import Roofline
-from sim.errors import SimError
-from sim.kv.paged import OVERHEAD_BYTES, num_kv_blocks
+from sim.kv.pool import Division
 from sim.scheduler import Load
 from sim.specs import BF16_BYTES, Gpu, Model
 
 Way = Literal["tensor", "pipeline", "replicas"]
 WAYS: tuple[Way, ...] = ("tensor", "pipeline", "replicas")
-BLOCK_SIZE = 16
-MEMORY_UTILIZATION = 0.9
 
 
 @dataclass(frozen=True)
@@ -47,17 +44,13 @@ class Spread:
     @cached_property
     def pool_tokens(self) -> int:
         """How many tokens of KV fit on all of them together; 0 if the model does not."""
-        if self.way == "pipeline":
-            room = self.gpu.memory_bytes * MEMORY_UTILIZATION - OVERHEAD_BYTES
-            kv_bytes = room * self.num_gpus - self.model.memory_bytes
-            return max(0, int(kv_bytes // self.model.kv_bytes_per_token))
         degree = self.num_gpus if self.way == "tensor" else 1
-        copies = self.num_gpus // degree
-        try:
-            blocks = num_kv_blocks(self.model, self.gpu, tensor_parallel=degree)
-        except SimError:
-            return 0
-        return blocks * BLOCK_SIZE * copies
+        division = Division(self.model, self.gpu, tensor_parallel=degree)
+        if self.way == "pipeline":
+            weights = self.model.memory_bytes
+            kv_bytes = self.num_gpus * (division.free_bytes + weights) - weights
+            return max(0, int(kv_bytes // self.model.kv_bytes_per_token))
+        return division.pool_tokens * self.num_gpus // degree if division.fits else 0
 
     def itl_seconds(self, batch: int, context: int) -> float:
         """Between two tokens of a request, with `batch` of them decoding in all."""

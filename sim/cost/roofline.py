@@ -1,26 +1,31 @@
-"""Seconds for a batch: the roofline.
+"""Seconds for a batch: the sum of its kernels, each under its own roof.
 
 A step reads the weights once and the KV of every scheduled request's context, and multiplies every
-token with every linear layer.  Whichever takes longer, moving bytes or doing arithmetic, sets the
-pace; a fixed rest (host work) comes on top.
+token with every linear layer.  In each kernel whichever takes longer, moving bytes or doing
+arithmetic, sets the pace; a fixed rest (host work) comes on top.
 
-    bytes   = weight bytes + kv_bytes_per_token * sum(context)
-    flops   = 2 * linear parameters * tokens
-            + 4 * layers * q_heads * head_dim * sum(q * (context - q / 2))
-            + 2 * hidden * vocab * sampled
-    seconds = max(bytes / (bandwidth * e_bw), flops / (peak * e_fl)) + fixed
+    linear     bytes = layers' weights            flops = 2 * parameters * tokens
+    experts    bytes = those that are touched     flops = 2 * chosen parameters * tokens
+    attention  bytes = KV of sum(context)         flops = pair * sum(q * (context - q / 2))
+    head       bytes = 2 * hidden * vocab         flops = 2 * hidden * vocab * sampled
 
-with q the tokens of a request in this step and `context` its length afterwards.  Source: Williams
-et al. 2009 (roofline); the efficiencies are fitted to measured runs for two GPUs, see `sim.specs`.
+    seconds = sum over kernels of max(bytes / (bandwidth * e_bw), flops / (peak * e_fl)) + fixed
+
+with q the tokens of a request in this step and `context` its length afterwards; pair is
+4 * layers * q_heads * head_dim for full attention (`sim.specs.attention`).  The efficiencies are
+fitted to measured runs for two GPUs, see `sim.specs.gpus`.
+
+A layer with a window looks at no more than w tokens back.  A load holds sums over its rows, so
+windows are taken as full up to w for every row: too much where short and long rows mix.
 
 Linear layers of 8 bit compute at the GPU's 8-bit peak where it has one; dequantized ones compute
 at `dequantization` of the bf16 speed.  Attention and head stay in bf16, whatever the KV format.
 
 Under tensor parallelism every number above is that of one GPU, and each layer ends its two halves
 with an all-reduce of tokens * hidden bf16 activations.  Nothing overlaps it, so it is added to
-`seconds`.  As a ring on n GPUs, with the link of `sim.specs`:
+`seconds`, with what NCCL reaches on the link (`Interconnect`):
 
-    all_reduce = 2 * layers * (latency + 2 (n - 1) / n * 2 * tokens * hidden / link bandwidth)
+    all_reduce = 2 * layers * (latency + 2 (n - 1) / n * 2 * tokens * hidden / reached bandwidth)
 
 Left out: the gathering of logits, and what kernels lose on smaller matrices.
 
@@ -35,48 +40,14 @@ tokens/s (sglang pull request 19990), no gain from 4 GPUs (vLLM issue 1873), or 
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from sim.cost.clock import StepTime, longer
-from sim.errors import require
+from sim.cost.kernels import Breakdown, Kernels, Part
 from sim.scheduler import Load
-from sim.specs import BF16, BF16_BYTES, Efficiency, Gpu, Model
-
-KERNELS_PER_LAYER = 12
-LAUNCH_MICROSECONDS = 20
-
-
-class Part(NamedTuple):
-    """What one kind of work computes and moves in a step, and how long either takes alone."""
-
-    flops: float
-    bytes_moved: float
-    compute_seconds: float
-    memory_seconds: float
-
-    @property
-    def intensity(self) -> float:
-        """FLOPs for each byte."""
-        return self.flops / self.bytes_moved
-
-    @property
-    def memory_bound(self) -> bool:
-        return self.memory_seconds >= self.compute_seconds
-
-    def beside(self, other: "Part") -> "Part":
-        """Both together, as `Roofline.step_time` takes them."""
-        return Part(*(one + two for one, two in zip(self, other, strict=True)))
-
-
-class Breakdown(NamedTuple):
-    """A step in two: tokens times weights (linear layers and head), and attention over KV."""
-
-    weights: Part
-    attention: Part
-
-    @property
-    def whole(self) -> Part:
-        return self.weights.beside(self.attention)
+from sim.specs import BF16_BYTES, FULL, Efficiency, Gpu, Model
 
 
 @dataclass(frozen=True)
@@ -105,7 +76,8 @@ class Roofline:
     def calibrated(self) -> bool:
         """Whether efficiencies fitted on this GPU are used for what they were fitted on."""
         own = self.efficiency is None and self.gpu.efficiency.calibrated
-        in_bf16 = self.model.weights == BF16 and self.model.kv_element_bytes == BF16_BYTES
+        in_bf16 = self.model.weights.bytes_per_parameter == BF16_BYTES
+        in_bf16 = in_bf16 and self.model.kv_element_bytes == BF16_BYTES
         return own and in_bf16 and self.tensor_parallel == 1
 
     @cached_property
@@ -120,38 +92,37 @@ class Roofline:
         return self.gpu.bandwidth * self.used_efficiency.bandwidth
 
     @cached_property
-    def _bytes_always_read(self) -> float:
-        """Weights that every step reads, whatever its tokens: all but the experts."""
-        attention = self.shard.attention_parameters * self.shard.weights.bytes_per_parameter
-        return attention + self.shard.head_parameters * BF16_BYTES
+    def _head_bytes(self) -> float:
+        return self.shard.head_parameters * BF16_BYTES
 
-    @cached_property
-    def _bytes_per_expert(self) -> float:
-        return self.shard.expert_parameters * self.shard.weights.bytes_per_parameter
+    def experts_touched(self, num_tokens: int) -> float:
+        """How many experts of each layer `num_tokens` tokens choose, as expected; 0 if dense.
 
-    def weight_bytes(self, num_tokens: int) -> float:
-        """Bytes of weights that `num_tokens` tokens read once; the input embedding is not read.
-
-        Of a mixture of experts, only the experts that some token chose: with n experts of which
-        each token takes k, n * (1 - (1 - k/n)^T) are expected.
+        With n experts of which each token takes k: n * (1 - (1 - k/n)^T).
         """
         model = self.model
         if model.experts == 1:
-            return self._bytes_always_read + self._bytes_per_expert
+            return 0.0
         untouched = (1 - model.active_experts / model.experts) ** num_tokens
-        return self._bytes_always_read + model.experts * (1 - untouched) * self._bytes_per_expert
+        return model.experts * (1 - untouched)
+
+    def _linear_bytes(self) -> float:
+        """Of the layers' weights, what every step reads whatever its tokens."""
+        dense = self.shard.expert_bytes if self.model.experts == 1 else 0.0
+        return self.shard.always_read_bytes + dense
+
+    def weight_bytes(self, num_tokens: int) -> float:
+        """Bytes of weights that `num_tokens` tokens read once; the input embedding is not read."""
+        touched = self.experts_touched(num_tokens) * self.shard.expert_bytes
+        return self._linear_bytes() + self._head_bytes + touched
 
     @property
     def decode_floor_seconds(self) -> float:
         """The least a step can take: reading the weights once."""
         return self.weight_bytes(1) / self.bytes_per_second
 
-    @cached_property
-    def _kv_bytes_per_token(self) -> float:
-        return self.shard.kv_bytes_per_token
-
     def bytes_moved(self, load: Load) -> Any:
-        return self.weight_bytes(load.num_tokens) + self._kv_bytes_per_token * load.kv_tokens
+        return self.weight_bytes(load.num_tokens) + self._attention(load).bytes_moved
 
     # -- compute ----------------------------------------------------------------------------
 
@@ -170,129 +141,153 @@ class Roofline:
         return native
 
     @cached_property
-    def _flops_per_unit(self) -> tuple[int, int, int]:
-        """FLOPs of a token, of an attended pair, of a sampled token."""
+    def _flops_per_token(self) -> tuple[int, int]:
+        """In the linear layers, and in the chosen experts."""
         shard = self.shard
-        return (
-            2 * shard.active_parameters,
-            4 * shard.layers * shard.q_heads * shard.head_dim,
-            2 * shard.head_parameters,
-        )
-
-    @cached_property
-    def _bf16_flops_per_unit(self) -> tuple[float, int, int]:
-        """The FLOPs that would take as long in bf16."""
-        token, pair, sample = self._flops_per_unit
-        return token / self.linear_speedup, pair, sample
+        chosen = shard.active_experts * shard.expert_parameters
+        if shard.experts == 1:
+            return 2 * shard.active_parameters, 0
+        return 2 * (shard.active_parameters - chosen), 2 * chosen
 
     def flops(self, load: Load) -> Any:
-        return _total(self._flops_per_unit, load)
+        linear, experts = self._flops_per_token
+        head = 2 * self.shard.head_parameters * load.num_sampled
+        return (linear + experts) * load.num_tokens + self._attention(load).flops + head
 
-    # -- both -------------------------------------------------------------------------------
+    # -- kernels ----------------------------------------------------------------------------
 
     @property
     def ridge(self) -> float:
         """FLOP per byte at which bf16 arithmetic takes as long as moving the bytes."""
         return self.flops_per_second / self.bytes_per_second
 
+    def kernels(self, load: Load) -> Kernels:
+        """FLOPs, bytes and seconds of one step, kernel by kernel."""
+        linear, experts = self._flops_per_token
+        touched = self.experts_touched(load.num_tokens) * self.shard.expert_bytes
+        in_linear = self.shard.weights.experts_only
+        return Kernels(
+            self._part(
+                linear * load.num_tokens,
+                self._linear_bytes(),
+                1 if in_linear else self.linear_speedup,
+            ),
+            self._part(experts * load.num_tokens, touched, self.linear_speedup),
+            self._attention(load),
+            self._part(2 * self.shard.head_parameters * load.num_sampled, self._head_bytes),
+        )
+
     def breakdown(self, load: Load) -> Breakdown:
         """FLOPs, bytes and seconds of one step, by what the tokens are multiplied with."""
-        with_weights = load._replace(kv_tokens=0, attended=0)
-        with_kv = load._replace(num_tokens=0, num_sampled=0)
-        weight_bytes = self.weight_bytes(load.num_tokens)
-        kv_bytes = self._kv_bytes_per_token * load.kv_tokens
-        return Breakdown(self._part(with_weights, weight_bytes), self._part(with_kv, kv_bytes))
+        linear, experts, attention, head = self.kernels(load)
+        return Breakdown(linear.beside(experts).beside(head), attention)
 
-    def _part(self, load: Load, bytes_moved: Any) -> Part:
+    def _part(self, flops: Any, bytes_moved: Any, speedup: float = 1) -> Part:
         return Part(
-            self.flops(load),
+            flops,
             bytes_moved,
-            _total(self._bf16_flops_per_unit, load) / self.flops_per_second,
+            flops / speedup / self.flops_per_second,
             bytes_moved / self.bytes_per_second,
         )
+
+    @cached_property
+    def _attention_units(self) -> tuple[tuple[float, int, float, float], ...]:
+        """Of each kind of layer, all its layers together: KV bytes of a token, FLOPs of a pair, its
+        window, and the bytes of a state (read and written)."""
+        shard, element = self.shard, self.shard.kv_element_bytes
+        return tuple(
+            (
+                num * kind.kv_numbers(shard.heads) * element,
+                num * kind.flops_per_pair(shard.heads),
+                kind.window,
+                2 * num * kind.state_numbers * element,
+            )
+            for kind, num in shard.layers_of.items()
+        )
+
+    def _attention(self, load: Load) -> Part:
+        bytes_moved: Any = 0.0
+        flops: Any = 0.0
+        for kv_bytes, pair_flops, window, state_bytes in self._attention_units:
+            context, attended = load.kv_tokens, load.attended
+            decodes = load.num_tokens - load.prompt_tokens
+            if window != FULL.window:
+                context = _at_most(context, decodes * window + load.prompt_tokens)
+                attended = _at_most(attended, load.num_tokens * window)
+            bytes_moved = bytes_moved + kv_bytes * context + state_bytes * decodes
+            flops = flops + pair_flops * attended
+        return self._part(flops, bytes_moved)
+
+    # -- several GPUs -----------------------------------------------------------------------
 
     @cached_property
     def _all_reduces(self) -> tuple[float, float]:
         """Seconds of a step's all-reduces: at least, and for each token."""
         if self.tensor_parallel == 1:
             return 0.0, 0.0
-        num, link = 2 * self.model.layers, self.gpu.link
-        sent = 2 * (self.tensor_parallel - 1) / self.tensor_parallel  # times what is added up
-        per_token = sent * self.model.hidden * BF16_BYTES / link.bandwidth
-        return num * link.all_reduce_seconds, num * per_token
-
-    @cached_property
-    def _fixed_seconds(self) -> float:
-        return self.used_efficiency.fixed_seconds
+        num = 2 * self.model.layers
+        least, per_byte = self.gpu.link.all_reduce(self.tensor_parallel)
+        return num * least, num * per_byte * self.model.hidden * BF16_BYTES
 
     def all_reduce_seconds(self, num_tokens: int) -> float:
         """How long the GPUs only add up each other's results in a step; 0 on one GPU."""
         least, per_token = self._all_reduces
         return least + per_token * num_tokens
 
-    def step_time(self, load: Load) -> StepTime:
-        memory_seconds = self.bytes_moved(load) / self.bytes_per_second
-        compute_seconds = _total(self._bf16_flops_per_unit, load) / self.flops_per_second
-        rest = self._fixed_seconds
-        if self.tensor_parallel > 1:
-            rest += self.all_reduce_seconds(load.num_tokens)
-        return StepTime(
-            longer(memory_seconds, compute_seconds) + rest, memory_seconds, compute_seconds
-        )
-
-
-@dataclass(frozen=True)
-class Eager:
-    """The same machine without CUDA graphs: the CPU launches every kernel of every step.
-
-    Launches run ahead of the GPU.  So they are not added to its work, they bound it:
-
-        kernels = layers * kernels_per_layer
-        seconds = max(roofline, kernels * launch_seconds) + fixed
-
-    With graphs a step is one launch, which is part of the fixed rest: that is `roofline` alone.
-    Kernels per layer: norm, qkv, rotary, KV write, attention, output, norm, gate and up, SwiGLU,
-    down, and one or two more, as vLLM fuses them; plain PyTorch has two to three times as many.
-
-    `launch_seconds` is all that the CPU does for a kernel, Python and PyTorch included; the CUDA
-    call alone takes 4 to 6 us (susun-blog.com, pegainfer 3, RTX 5070 Ti), a kernel from PyTorch
-    began some 20 us after its call (NVIDIA developer blog on Nsight Systems, V100).  Neither number
-    is calibrated.  Reported for a decode step of Llama-3.1-8B on an H100: 8.4 ms eager, 5.1 ms as a
-    graph (cloudai.pt, "CUDA Graphs + torch.compile").  Here: 8.7 and 6.6 ms.
-
-    Raises:
-        SimError: `kernels_below_one`, `launch_time_negative`.
-    """
-
-    roofline: Roofline
-    kernels_per_layer: int = KERNELS_PER_LAYER
-    launch_seconds: float = LAUNCH_MICROSECONDS / 1e6
-
-    def __post_init__(self) -> None:
-        require(self.kernels_per_layer >= 1, "kernels_below_one", value=self.kernels_per_layer)
-        require(self.launch_seconds >= 0, "launch_time_negative", value=self.launch_seconds)
-
-    @classmethod
-    def of_microseconds(cls, roofline: Roofline, kernels_per_layer: int, launch: float) -> "Eager":
-        return cls(roofline, kernels_per_layer, launch / 1e6)
-
-    @property
-    def num_kernels(self) -> int:
-        """In every step, whatever its batch."""
-        return self.roofline.model.layers * self.kernels_per_layer
+    # -- the step ---------------------------------------------------------------------------
 
     @cached_property
-    def launching_seconds(self) -> float:
-        """What the CPU needs to launch one step."""
-        return self.num_kernels * self.launch_seconds
+    def _plain(self) -> tuple[float, float, float, float, float, float, float, float] | None:
+        """Seconds of each unit of work where a step has only three kernels: dense, all layers with
+        full attention.  None where it has more."""
+        if self.model.experts > 1 or self.shard.pattern != (FULL,):
+            return None
+        (linear, _), ((kv_bytes, pair_flops, _, _),) = self._flops_per_token, self._attention_units
+        least, per_token = self._all_reduces
+        return (
+            self._linear_bytes() / self.bytes_per_second,
+            linear / self.linear_speedup / self.flops_per_second,
+            kv_bytes / self.bytes_per_second,
+            pair_flops / self.flops_per_second,
+            self._head_bytes / self.bytes_per_second,
+            2 * self.shard.head_parameters / self.flops_per_second,
+            self.used_efficiency.fixed_seconds + least,
+            per_token,
+        )
 
     def step_time(self, load: Load) -> StepTime:
-        time = self.roofline.step_time(load)
-        working = longer(time.memory_seconds, time.compute_seconds)
-        waiting = longer(0.0, self.launching_seconds - working)  # the GPU for the CPU
-        return time._replace(seconds=time.seconds + waiting)
+        if self._plain is None:
+            return self._step_time_of_kernels(load)
+        weights, token, kv, pair, head, sample, rest, added = self._plain
+        tokens = load.num_tokens
+        linear_compute, head_compute = token * tokens, sample * load.num_sampled
+        kv_memory, kv_compute = kv * load.kv_tokens, pair * load.attended
+        seconds = weights if weights > linear_compute else linear_compute
+        seconds += head if head > head_compute else head_compute
+        seconds += rest + added * tokens
+        return StepTime(
+            longer(kv_memory, kv_compute) + seconds,
+            kv_memory + (weights + head),
+            kv_compute + (linear_compute + head_compute),
+        )
+
+    def _step_time_of_kernels(self, load: Load) -> StepTime:
+        kernels = self.kernels(load)
+        rest = self.used_efficiency.fixed_seconds + self.all_reduce_seconds(load.num_tokens)
+        linear, experts, attention, head = kernels
+        seconds = linear.seconds + experts.seconds + head.seconds + rest
+        memory = linear.memory_seconds + experts.memory_seconds + head.memory_seconds
+        compute = linear.compute_seconds + experts.compute_seconds + head.compute_seconds
+        return StepTime(
+            attention.seconds + seconds,
+            attention.memory_seconds + memory,
+            attention.compute_seconds + compute,
+        )
+
+    def kernel_seconds(self, load: Load) -> Any:
+        """How long the GPU works on a step: all but the host's part and all-reduces."""
+        return self.kernels(load).seconds
 
 
-def _total(per_unit: tuple[float, int, int], load: Load) -> Any:
-    token, pair, sample = per_unit
-    return token * load.num_tokens + pair * load.attended + sample * load.num_sampled
+def _at_most(value: Any, most: float) -> Any:
+    return np.minimum(value, most) if isinstance(value, np.ndarray) else min(value, most)

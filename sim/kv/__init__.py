@@ -6,7 +6,10 @@
     radix         cached prefixes as a tree, shared to the token
     chain         the hash of a block, chained to those before it
     lru           how often a cache of blocks would hit
-    sizes         how many bytes KV takes, and how many a GPU has left
+    groups        blocks of a model whose layers remember differently
+    hits          what such a model finds in the prefix cache
+    pool          how a server divides the memory of its GPUs
+    sizes         how many bytes KV takes: the formulas
 
 The first two are memories to serve from.  Every memory answers the same verbs (`memory`):
 `match_prefix`, `reserve`, `allocate`, `free`; `counted` answers them for the fast path, where
@@ -15,7 +18,8 @@ blocks are only counted.
 
 from sim.kv.contiguous import Contiguous, ContiguousMemory
 from sim.kv.memory import CountedMemory, Memory, MemorySettings, OpenMemory
-from sim.kv.paged import Paged, PagedMemory, num_kv_blocks
+from sim.kv.paged import Paged, PagedMemory
+from sim.kv.pool import num_kv_blocks
 from sim.kv.radix import RadixTree
 
 __all__ = [

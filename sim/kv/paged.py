@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from sim.errors import require
 from sim.events import BlockFull, Event, Evicted
 from sim.kv.counted import CountedBlocks
+from sim.kv.pool import num_kv_blocks
 from sim.request import Sequence
 from sim.specs import Gpu, Model
-
-OVERHEAD_BYTES = 1.24e9  # activations, graphs, context: measured on one RTX 4090
 
 
 @dataclass(frozen=True)
@@ -233,27 +232,3 @@ class PagedMemory:
             content = sequence.request.block_content(len(hashes), self.block_size)
             hashes.append(self._chain.setdefault((parent, content), len(self._chain)))
         return hashes[index]
-
-
-def num_kv_blocks(
-    model: Model,
-    gpu: Gpu,
-    *,
-    block_size: int = 16,
-    tensor_parallel: int = 1,
-    memory_utilization: float = 0.9,
-    overhead_bytes: float = OVERHEAD_BYTES,
-) -> int:
-    """How many blocks fit beside the weights.
-
-    blocks = (memory * utilization - weights - overhead) // (block_size * KV bytes per token),
-    all on one GPU: under tensor parallelism a block lies on every GPU, with the heads of each.
-
-    Raises:
-        SimError: `model_does_not_fit` when fewer than two blocks are left; as `Model.shard`.
-    """
-    shard = model.shard(tensor_parallel)
-    kv_bytes = gpu.memory_bytes * memory_utilization - shard.memory_bytes - overhead_bytes
-    blocks = int(kv_bytes // (block_size * shard.kv_bytes_per_token))
-    require(blocks >= 2, "model_does_not_fit", model=model.name, gpu=gpu.name)
-    return blocks

@@ -1,29 +1,45 @@
-"""How much memory KV takes, and how much of it a GPU has left.
+"""How much memory KV takes.
 
-Three formulas, each the one before with more requests, in bytes (engine_semantics: "the KV
-formulas"; L layers, H_kv KV heads, d numbers per head, b bytes per number):
+Three formulas, each the one before with more requests, in bytes, where all layers have full
+attention (L layers, H_kv KV heads, d numbers per head, b bytes per number):
 
     one request of S tokens     2 L H_kv d b * S
     B requests of S tokens      2 L H_kv d b * S * B
     requests of S_1 ... S_n     2 L H_kv d b * (S_1 + ... + S_n)
 
 The third holds for every batch and contains the other two: memory follows the tokens that are
-there.  A pool deals them out in blocks, so each request holds up to one block more (`paged`).
+there.  For other kinds of attention `Model.kv_bytes` takes the place of the first (with r numbers
+of a latent vector, d_rope of its position, w the window of L_w layers, s the state of L_s):
+
+    latent (MLA)                L (r + d_rope) b * S
+    windows beside full         2 H_kv d b * (L_full * S + L_w * min(S, w))
+    states beside full          2 H_kv d b * L_full * S + L_s s b
+
+so with windows or states it is each request's own length that counts, not only the sum.  A pool
+deals tokens out in blocks, so each request holds up to one block more (`paged`, `groups`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sim.errors import require
-from sim.kv.paged import OVERHEAD_BYTES, num_kv_blocks
-from sim.specs import Gpu, Model
+from sim.kv.pool import BLOCK_SIZE, Division
+from sim.specs import Model
 
-BLOCK_SIZE = 16
+__all__ = [
+    "BLOCK_SIZE",
+    "Division",
+    "Mix",
+    "RequestGroup",
+    "batch_bytes",
+    "equal_bytes",
+    "request_bytes",
+    "staggered",
+]
 
 
 def request_bytes(model: Model, tokens: int) -> float:
     """One request with so many tokens of context, prompt and answer together."""
-    return model.kv_bytes_per_token * tokens
+    return model.kv_bytes(tokens)
 
 
 def equal_bytes(model: Model, num_requests: int, tokens: int) -> float:
@@ -33,7 +49,7 @@ def equal_bytes(model: Model, num_requests: int, tokens: int) -> float:
 
 def batch_bytes(model: Model, lengths: Iterable[int]) -> float:
     """Requests of different lengths."""
-    return model.kv_bytes_per_token * sum(lengths)
+    return sum(model.kv_bytes(length) for length in lengths)
 
 
 def staggered(num_requests: int, longest: int) -> tuple[int, ...]:
@@ -54,71 +70,6 @@ class RequestGroup:
 
 
 @dataclass(frozen=True)
-class Division:
-    """How a server divides the memory of its GPU when it starts; see `num_kv_blocks`.
-
-    Raises:
-        SimError: `model_does_not_fit`, when asked for the pool.
-    """
-
-    model: Model
-    gpu: Gpu
-    memory_utilization: float = 0.9
-
-    @property
-    def left_alone_bytes(self) -> float:
-        """What the server does not touch."""
-        return self.gpu.memory_bytes * (1 - self.memory_utilization)
-
-    @property
-    def overhead_bytes(self) -> float:
-        """Activations, CUDA graphs, context."""
-        return OVERHEAD_BYTES
-
-    @property
-    def num_blocks(self) -> int:
-        return num_kv_blocks(
-            self.model,
-            self.gpu,
-            block_size=BLOCK_SIZE,
-            memory_utilization=self.memory_utilization,
-        )
-
-    @property
-    def pool_tokens(self) -> int:
-        """How many tokens the KV pool holds, over all requests."""
-        return self.num_blocks * BLOCK_SIZE
-
-    @property
-    def pool_bytes(self) -> float:
-        return request_bytes(self.model, self.pool_tokens)
-
-    @property
-    def occupied_bytes(self) -> float:
-        """What `nvidia-smi` shows from the start on: weights, overhead and the whole pool."""
-        return self.model.memory_bytes + self.overhead_bytes + self.pool_bytes
-
-    @property
-    def occupied_share(self) -> float:
-        return self.occupied_bytes / self.gpu.memory_bytes
-
-    @property
-    def break_even_tokens(self) -> int:
-        """From so many tokens on KV takes as much memory as the weights, or more."""
-        return -int(-self.model.memory_bytes // self.model.kv_bytes_per_token)
-
-    @property
-    def pool_fills_first(self) -> bool:
-        """Whether the pool is full before KV takes more than the weights."""
-        return self.pool_tokens < self.break_even_tokens
-
-    def num_requests(self, tokens: float) -> int:
-        """How many requests of (on average) so many tokens the pool holds."""
-        require(tokens > 0, "length_below_one", value=tokens)
-        return int(self.pool_tokens // tokens)
-
-
-@dataclass(frozen=True)
 class Mix:
     """Requests that share the pool of one GPU."""
 
@@ -131,7 +82,8 @@ class Mix:
 
     @property
     def kv_bytes(self) -> float:
-        return request_bytes(self.division.model, self.active_tokens)
+        lengths = [group.tokens for group in self.groups for _ in range(group.num_requests)]
+        return batch_bytes(self.division.model, lengths)
 
     @property
     def share_of_pool(self) -> float:

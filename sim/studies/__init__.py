@@ -2,6 +2,7 @@
 
 sweep        one knob through many values, where the knee is, where a difference changes sign
 ablation     from a naive server to a modern one, one mechanism at a time
+fitting      whether a model fits some GPUs, what engines would log, what would make it fit
 pressure     three answers to full KV memory, on the same requests
 replicas     several servers behind a router, each with its own cache
 tenants      what one user can find out about another, and the salt against it

@@ -36,7 +36,7 @@ EVERY_GPU = pytest.mark.parametrize("gpu", FIXED["GPUS"])
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch):
     """Pictures have tests of their own; here they would only take time."""
-    for name in ("matrices", "two_times", "along_the_batch"):
+    for name in ("matrices", "kernel_bar", "along_the_batch"):
         monkeypatch.setattr(pictures, name, lambda *given, **more: None)
     monkeypatch.setattr(roofline_pictures, "roofline", lambda *given, **more: None)
 
@@ -139,11 +139,12 @@ def test_the_times_are_those_of_the_clock():
 
 
 @EVERY_GPU
-def test_the_longer_time_and_the_fixed_rest_that_is_named_are_the_step(gpu):
+def test_each_kernel_s_longer_time_and_the_fixed_rest_that_is_named_are_the_step(gpu):
     clock = Roofline(MODEL, specs.GPUS[gpu])
     for load in (phases.prefill(2_048), phases.decode(8, 513)):
-        step = clock.step_time(load)
-        rest = step.seconds - max(step.memory_seconds, step.compute_seconds)
+        kernels = clock.kernels(load)
+        longer = sum(max(part.memory_seconds, part.compute_seconds) for part in kernels)
+        rest = clock.step_time(load).seconds - longer
         assert PAGE.play("hook", gpu=gpu).said["hook"]["fixed"] == seconds(rest)
         assert PAGE.play("roofline", gpu=gpu).said["roofline_formula"]["fixed"] == seconds(rest)
 

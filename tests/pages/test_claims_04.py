@@ -12,6 +12,7 @@ import pytest
 
 from sim import engine, metrics, scheduler, workload
 from sim.cost import Roofline
+from sim.scheduler import Load
 from sim.views import lives
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
@@ -128,7 +129,7 @@ def test_the_last_points_fall_together_because_the_batch_is_seldom_full(limits):
     for setup in HOOK.setups[-2:]:
         run = runs.run(setup)
         full = run.series.num_running == setup.policy.max_num_seqs
-        assert np.average(full, weights=step_seconds(run)) < 0.1
+        assert np.average(full, weights=step_seconds(run)) < 0.11
 
 
 def test_no_step_is_shorter_than_reading_the_weights_once(limits):
@@ -140,12 +141,15 @@ def test_no_step_is_shorter_than_reading_the_weights_once(limits):
     assert HOOK.said["hook_formula"]["floor"] == seconds(floor)
 
 
-def test_the_longer_side_sets_the_pace_and_a_fixed_rest_comes_on_top():
+def test_the_longer_side_of_each_kernel_sets_the_pace_and_a_fixed_rest_comes_on_top():
     clock = machine(HOOK.setups[0])
-    for step in engine.steps(HOOK.setups[1]):
-        time = step.time
-        longer = max(time.memory_seconds, time.compute_seconds)
-        assert time.seconds == longer + clock.used_efficiency.fixed_seconds
+    for step in list(engine.steps(HOOK.setups[1]))[:200]:
+        pairs = [(work.num_tokens, work.context) for work in step.work]
+        sampled = sum(work.sampled for work in step.work)
+        load = Load.of_rows([q for q, _ in pairs], [c for _, c in pairs], sampled)
+        longer = [max(part.memory_seconds, part.compute_seconds) for part in clock.kernels(load)]
+        expected = sum(longer) + clock.used_efficiency.fixed_seconds
+        assert step.time.seconds == pytest.approx(expected)
 
 
 # -- six numbers --------------------------------------------------------------------------------

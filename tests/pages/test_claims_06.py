@@ -5,6 +5,10 @@ the page itself computes, over the whole range of a control where the sentence i
 """
 
 import json
+import re
+from dataclasses import replace
+from statistics import median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +16,11 @@ import pytest
 from sim import specs
 from sim.kv import sizes
 from sim.specs import GIB
+from sim.studies.fitting import Wish
 from sim.views.growth import growth
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
+from tests.sim.kv import test_pool
 from ui.player.painters.timeline import Timeline
 from ui.practice import predict
 from ui.results import runs
@@ -43,10 +49,10 @@ def values(played):
 # -- how many fit --------------------------------------------------------------------------------
 
 
-def test_three_conversations_of_llama_2_fit_beside_its_weights_and_ten_of_llama_3_1():
+def test_three_conversations_of_llama_2_fit_beside_its_weights_and_nine_of_llama_3_1():
     played = KV.play("hook")
     said = played.said["hook_result"]
-    assert (said["fit_older"], said["fit_newer"]) == (3, 10)
+    assert (said["fit_older"], said["fit_newer"]) == (3, 9)
     assert (said["one_older"], said["one_newer"]) == ("2.00 GiB", "512 MiB")
     truth = played.guesses["how_many"]
     assert isinstance(truth, predict.Value)
@@ -78,7 +84,7 @@ def test_whoever_does_not_fit_queues_and_nobody_else(model):
 def test_the_starting_state_gives_nothing_away():
     weights, pool, running, waiting = values(KV.play("hook"))
     assert (running, waiting) == ("0", "0")
-    assert (weights, pool) == (memory(OLD.memory_bytes), "7.45 GiB")
+    assert (weights, pool) == (memory(OLD.memory_bytes), "7.75 GiB")
 
 
 def test_the_card_is_sold_as_24_gb():
@@ -157,7 +163,7 @@ def test_memory_follows_the_sum_whoever_the_tokens_belong_to():
         for length, number in ((1_024, 4), (2_048, 2))
     )
     assert (many["tokens"], many["kv"]) == (few["tokens"], few["kv"]) == ("8,192", "4.00 GiB")
-    assert int(many["fit"]) == 116 == 2 * int(few["fit"])
+    assert int(many["fit"]) == 114 == 2 * int(few["fit"])
     for number in PAGE["NUMBERS"]:
         said = KV.play("batch", number=number, short=1_024, long=4_096).said["batch_result"]
         assert said["kv"] == memory(OLD.kv_bytes_per_token * number * 5_120)
@@ -292,7 +298,7 @@ def test_nvidia_smi_reads_the_same_whatever_the_load_and_usage_does_not():
         read.add(smi)
         peaks.append(peak)
     assert read == {"90.0%"}
-    assert peaks[0] == "17.8%"
+    assert peaks[0] == "18.7%"
     assert peaks[-1] == "100%"
 
 
@@ -355,7 +361,7 @@ def test_show_me_leads_to_a_quarter_of_the_heads():
 
 def test_show_me_leads_to_an_idle_server_that_looks_full():
     smi, _, peak, _ = values(shown("nearly_full_and_idle"))
-    assert (smi, peak) == ("90.0%", "4.4%")
+    assert (smi, peak) == ("90.0%", "4.5%")
 
 
 def test_show_me_leads_to_a_smaller_pool_and_a_queue():
@@ -377,3 +383,116 @@ def test_show_me_leads_to_a_low_usage_without_a_queue():
 def test_show_me_leads_to_a_run_in_which_kv_grows():
     assert shown("what_grows").frames
     assert shown("sum_of_tokens").said["formulas_result"]
+
+
+# -- what a layer keeps ---------------------------------------------------------------------------
+
+
+def test_the_largest_model_keeps_the_least_of_the_three_once_requests_are_long():
+    for tokens in (2_048, 8_192, 131_072):
+        said = KV.play("kinds", long=tokens).said["kinds_result"]
+        full, windowed, latent = PAGE["FULL"], PAGE["WINDOWED"], PAGE["LATENT"]
+        sizes_of = [model.kv_bytes(tokens) for model in (latent, windowed, full)]
+        if tokens > PAGE["WINDOW"] * 2:
+            assert sizes_of == sorted(sizes_of)
+        assert latent.parameters > max(full.parameters, windowed.parameters)
+        assert said["latent_size"] == memory(latent.kv_bytes(tokens))
+
+
+def test_the_windowed_line_bends_at_its_window_and_states_begin_above_zero():
+    windowed, stated = PAGE["WINDOWED"], PAGE["STATED"]
+    said = KV.play("kinds").said["kinds_result"]
+    steps = [windowed.kv_bytes(n + 1) - windowed.kv_bytes(n) for n in (1, 1_023, 1_024, 50_000)]
+    assert [memory(step) for step in steps] == [said["early"]] * 2 + [said["late"]] * 2
+    assert said["state"] == memory(stated.kv_bytes(0)) == "37.7 MiB"
+
+
+def test_mla_by_the_old_formula_would_be_57_times_as_much():
+    latent = PAGE["LATENT"]
+    assert latent.layers * PAGE["LATENT_NUMBERS"] * 2 == latent.kv_bytes(1)
+    old = 2 * latent.layers * latent.kv_heads * latent.head_dim * 2
+    assert latent.kv_heads == 128
+    assert round(old / latent.kv_bytes(1)) == 57
+
+
+def test_many_short_requests_take_more_of_a_windowed_model_than_a_long_one():
+    windowed = PAGE["WINDOWED"]
+    assert sizes.batch_bytes(windowed, [1_024] * 8) > 2 * windowed.kv_bytes(8 * 1_024)
+
+
+# -- will it fit ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", PAGE["EVERYWHERE"])
+@pytest.mark.parametrize("cards", specs.TENSOR_PARALLEL)
+def test_every_model_on_every_number_of_gpus_fits_or_says_what_would_do(model, cards):
+    for gpu in ("RTX 4090", "H100 SXM", "B200 SXM"):
+        said = KV.play("fit", wish=model, card=gpu, cards=cards, longest=32_768).said
+        wish = Wish(model, gpu, cards, longest=32_768)
+        assert ("fit_yes" in said) == wish.fits == (wish.concurrency >= 1)
+        assert ("fit_no" in said) != ("fit_yes" in said)
+
+
+def test_each_way_that_is_named_makes_it_fit():
+    fields = {"length": "longest", "kv": "kv", "weights": "weights", "gpus": "num_gpus"}
+    wishes = [
+        Wish(model, gpu, cards, longest=longest)
+        for model in ("Llama-3.1-70B", "Gemma-3-27B", "DeepSeek-V3", "Qwen3-32B")
+        for gpu in ("RTX 4090", "H100 SXM")
+        for cards in (1, 4)
+        for longest in (8_192, 131_072)
+    ]
+    tight = [wish for wish in wishes if not wish.fits]
+    assert len(tight) > 8
+    for wish in tight:
+        for way in wish.ways():
+            if way.what == "machine":
+                number, gpu = str(way.value).split(" × ")
+                assert replace(wish, num_gpus=int(number), gpu=gpu).fits
+            else:
+                changed: dict[str, Any] = {fields.get(way.what, way.what): way.value}
+                assert replace(wish, **changed).fits
+
+
+def test_the_lines_are_worded_as_the_engines_word_them():
+    text = KV.play("fit").text["fit_yes"]
+    assert re.search(r"GPU KV cache size: [\d,]+ tokens", text)
+    assert re.search(r"Maximum concurrency for\s+8,192 tokens per request: \d+\.\d\dx", text)
+    assert re.search(r"KV Cache is allocated\.\s+#tokens: \d+,\s+K size: [\d.]+ GB", text)
+    latent = KV.play("fit", wish="DeepSeek-V3", card="H200 SXM", cards=8).text["fit_yes"]
+    assert re.search(r"#tokens: \d+,\s+KV size: [\d.]+ GB", latent)
+
+
+def test_the_commands_state_what_the_numbers_depend_on():
+    said = KV.play("fit", weights="fp8", kv="fp8", longest=32_768).said["fit_commands"]
+    for flag in (
+        "--tensor-parallel-size 4",
+        "--max-model-len 32768",
+        "--gpu-memory-utilization 0.92",
+        "--max-num-seqs 1024",
+        "--quantization fp8",
+        "--kv-cache-dtype fp8",
+    ):
+        assert flag in said["vllm"]
+    assert "--mem-fraction-static 0.88" in said["sglang"]
+
+
+def test_the_presets_show_what_they_say():
+    presets = PAGE["WISHES"]
+    assert "fit_no" in KV.play("fit", **presets["fit_long"]).said
+    for name in ("fit_large", "fit_windows", "fit_latent"):
+        assert "fit_yes" in KV.play("fit", **presets[name]).said
+    large = Wish("Llama-3.1-405B", "H100 SXM", 8, "fp8").division
+    assert large.shard.memory_bytes > large.gpu.memory_bytes / 2
+    latent = specs.MODELS["DeepSeek-V3"]
+    assert latent.shard(8).kv_bytes(100) == latent.kv_bytes(100)
+
+
+def test_how_far_off_the_text_says_it_is():
+    """The text: 17 lines, 10 models, 10 GPUs; 1 % in the median and 8 % at worst."""
+    errors = [abs(test_pool.error(log)) for log in test_pool.LOGS]
+    assert len(errors) == 17
+    assert len({log["model"] for log in test_pool.LOGS}) == 10
+    assert len({log["gpu"] for log in test_pool.LOGS}) == 10
+    assert round(median(errors) * 100) == 1
+    assert round(max(errors) * 100) == 8

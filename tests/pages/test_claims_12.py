@@ -341,7 +341,7 @@ def rates(**chosen):
 def test_both_the_faster_step_and_the_room_are_worth_something():
     before, same, after = rates()
     assert before * 1.15 < same < after / 1.15
-    assert after > 1.5 * before
+    assert after > 1.3 * before
     one, _, other = PAGE.play("load").summaries
     assert other.mean_running > 1.5 * one.mean_running
     assert other.ttft.p50 < one.ttft.p50 / 5
@@ -387,7 +387,7 @@ def test_every_item_leads_to_a_state_that_shows_it():
     a100 = values(shown("w8a8_differs"))
     assert float(a100["int8"].split()[0]) < float(a100["bf16"].split()[0])
     assert float(a100["fp8"].split()[0]) > float(a100["bf16"].split()[0])
-    assert rates()[2] > 1.5 * rates()[0]
+    assert rates()[2] > 1.3 * rates()[0]
     quiet = shown("fp8_kv_speed").summaries
     assert quiet[-1].output_tokens_per_second < 1.02 * quiet[0].output_tokens_per_second
     found = rounded.judged("int8", "tensor", 16)

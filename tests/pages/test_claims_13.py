@@ -323,12 +323,12 @@ def test_the_links_of_the_self_check_show_what_they_are_for():
 def test_an_itl_without_room_for_its_requests_is_called_a_comparison():
     assert "gpus_no_room" not in PAGE.play("gpus").said
     crowd = PAGE.play("gpus", gpu="RTX 4090", batch=64).said["gpus_no_room"]
-    assert (crowd["fits"], crowd["fits_split"]) == (40, 64)
+    assert (crowd["fits"], crowd["fits_split"]) == (39, 64)
     large = PAGE.play("gpus", model="Llama-3.1-70B", gpus="4").said["gpus_no_room"]
     assert (large["fits"], large["fits_split"]) == (0, 32)
 
 
-def test_tensor_parallelism_brings_itl_down_the_most_at_every_place_of_the_controls():
+def test_tensor_parallelism_brings_itl_down_the_most_but_in_large_batches_over_slow_links():
     places = PAGE.play("gpus").controls
     for model, gpu in product(places["model"], places["gpu"]):
         for number, batch in product(places["gpus"], places["batch"]):
@@ -336,7 +336,10 @@ def test_tensor_parallelism_brings_itl_down_the_most_at_every_place_of_the_contr
             times = {
                 way: one.itl_seconds(batch, several_gpus.CONTEXT) for way, one in found.items()
             }
-            assert min(times, key=times.__getitem__) == "tensor"
+            best = min(times, key=times.__getitem__)
+            assert best == "tensor" or (batch == 256 and gpu != "H100 SXM")
+            if gpu == "RTX 4090" and model == "Llama-3.1-8B" and batch == 256:
+                assert best == "replicas"
 
 
 def test_promises_beyond_the_pool_slow_a_server_whose_requests_all_fit():

@@ -209,7 +209,7 @@ CASES = {
         Case(
             "kv_full",
             kv_full,
-            Slo(10, 0.12),
+            Slo(10, 0.14),
             ("both", "full", "bandwidth"),
             (FP8_KV, Change("num_replicas", 2)),
             (MORE_SLOTS, LARGER_STEPS, Change("max_num_seqs", 16)),
@@ -242,7 +242,7 @@ CASES = {
         Case(
             "long_answers",
             long_answers,
-            Slo(1, 0.11),
+            Slo(1, 0.125),
             ("ttft", "room", "bandwidth"),
             (Change("max_tokens", 256), Change("num_replicas", 2)),
             (MORE_SLOTS, LARGER_STEPS, MORE_MEMORY),

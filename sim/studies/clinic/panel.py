@@ -201,18 +201,23 @@ def _use(run: Run) -> tuple[float, float, float]:
     held = series.kv_usage * memory.num_usable_blocks * memory.block_size
     tokens = series.prefill_tokens + series.decode_tokens
     columns: Any = (tokens, held, held, series.sampled_tokens, series.prefill_tokens)
-    time, busy = (
-        roofline.step_time(Load(*columns)),
-        float(np.sum(series.end_seconds - series.start_seconds)),
-    )
+    kernels = roofline.kernels(Load(*columns))
+    busy = float(np.sum(series.end_seconds - series.start_seconds))
     prompts = sum(record.request.prompt_tokens**2 / 2 for record in metrics.served(run))
     within = roofline.step_time(Load(0, 0, prompts, 0, 0)).compute_seconds  # prompts, of themselves
     reached = roofline.used_efficiency
-    working = float(np.sum(np.maximum(time.memory_seconds, time.compute_seconds))) + within
+    steps = np.ones(len(tokens))
+    moving, computing = (
+        float(sum(np.sum(steps * of_part) for of_part in column))
+        for column in (
+            [part.memory_seconds for part in kernels],
+            [part.compute_seconds for part in kernels],
+        )
+    )
     return (
-        min(working / busy, 1.0),
-        float(np.sum(time.memory_seconds)) * reached.bandwidth / busy,
-        (float(np.sum(time.compute_seconds)) + within) * reached.flops / busy,
+        min((float(np.sum(kernels.seconds)) + within) / busy, 1.0),
+        moving * reached.bandwidth / busy,
+        (computing + within) * reached.flops / busy,
     )
 
 

@@ -51,7 +51,7 @@ def test_only_splitting_the_model_makes_room_for_one_that_fits_no_single_gpu():
 
 def test_split_models_share_the_room_that_the_weights_leave():
     tensor, pipeline, copies = (Spread(SMALL, GPUS[0], 4, way).pool_tokens for way in WAYS)
-    assert tensor == pytest.approx(pipeline, rel=1e-3)
+    assert tensor == pytest.approx(pipeline, rel=0.03)  # less the buffers of its all-reduces
     assert copies < tensor  # each replica holds all weights again
 
 
@@ -103,7 +103,7 @@ def test_a_pipeline_pays_a_hop_between_stages_by_hand():
     """4 stages are 3 hops, each with 8 of 32 tokens of 4,096 numbers in bf16 over PCIe 4.0."""
     gpu = GPUS[2]
     clock = Roofline(SMALL, gpu)
-    hop = clock.used_efficiency.fixed_seconds + 30e-6 + 8 * 4_096 * 2 / 32e9
+    hop = clock.used_efficiency.fixed_seconds + 12e-6 + 8 * 4_096 * 2 / 32e9
     quarter = float(clock.step_time(Load.decode(8, 8 * 1_024)).seconds)
     pipeline = Spread(SMALL, gpu, 4, "pipeline")
     assert pipeline.itl_seconds(32, 1_024) == pytest.approx(quarter + 3 * hop)

@@ -1,5 +1,7 @@
 """The block pool: hits, sharing, the order of eviction."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from sim.errors import SimError
 from sim.events import BlockFull, Evicted
 from sim.kv import Paged, PagedMemory, num_kv_blocks
+from sim.kv.pool import Division
 from sim.request import Sequence
 from sim.specs import GPUS, MODELS
 from tests.sim.helpers import sequence
@@ -185,9 +188,10 @@ def test_two_blocks_are_a_pool_and_one_is_none():
     model, gpu = MODELS["Llama-3.2-1B"], GPUS["L4"]
 
     def beside(num_blocks: float) -> int:
-        kept = model.memory_bytes + num_blocks * 16 * model.kv_bytes_per_token
-        overhead = gpu.memory_bytes - kept
-        return num_kv_blocks(model, gpu, memory_utilization=1.0, overhead_bytes=overhead)
+        taken = Division(model, gpu).overhead_bytes + model.memory_bytes
+        pool = num_blocks * 16 * model.kv_bytes_per_token
+        small = replace(gpu, memory_bytes=taken + pool)
+        return num_kv_blocks(model, small, memory_utilization=1.0)
 
     assert beside(2.5) == 2
     with pytest.raises(SimError, match="model_does_not_fit"):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from sim.cost import Breakdown, Roofline, phases
+from sim.cost import Kernels, Roofline, phases
 from sim.engine import Step
 from sim.specs import Model
 from ui import charts, theme
@@ -83,38 +83,38 @@ def _matrix(
     )
 
 
-# -- two times ----------------------------------------------------------------------------------
+# -- the kernels of a step -------------------------------------------------------------------------
 
 
-def two_times(step: Breakdown, large: bool = False) -> go.Figure:
-    """How long a step would take to move its bytes, and to compute; the longer row counts."""
+def kernel_bar(kernels: Kernels, fixed_seconds: float, large: bool = False) -> go.Figure:
+    """A step as a bar of kernels, one after the other; below it how long each of them moves bytes
+    and computes, so that one sees who waits for what.  The fixed rest comes last."""
+    step, moving, computing = [], [], []
+    start = 0.0
+    for part, meaning in zip(kernels, ("weights", "weights", "stored", "weights"), strict=True):
+        at = start * 1000
+        start += part.seconds
+        if part.seconds:
+            step.append(Span(meaning, at, start * 1000))
+            moving.append(Span(meaning, at, at + part.memory_seconds * 1000))
+            computing.append(Span(meaning, at, at + part.compute_seconds * 1000))
+    end = (start + fixed_seconds) * 1000
     rows = [
-        TimelineRow(
-            tr("搬运", "moving"), _two(step.weights.memory_seconds, step.attention.memory_seconds)
-        ),
-        TimelineRow(
-            tr("计算", "computing"),
-            _two(step.weights.compute_seconds, step.attention.compute_seconds),
-        ),
+        TimelineRow(tr("这一步", "the step"), [*step, Span("prepare", start * 1000, end)]),
+        TimelineRow(tr("搬运", "moving"), moving),
+        TimelineRow(tr("计算", "computing"), computing),
     ]
     figure = charts.request_timeline(
-        rows, tr("毫秒", "ms"), large=large, height=240 if large else 158
+        rows, tr("毫秒", "ms"), large=large, height=270 if large else 182
     )
     figure.update_traces(width=0.6)
-    totals = [row.spans[-1].end for row in rows]
-    longest = max(totals)
     texts = [
-        f"<b>{seconds(total / 1000)}</b>" if total == longest else seconds(total / 1000)
-        for total in totals
+        f"<b>{seconds(end / 1000)}</b>",
+        seconds(sum(part.memory_seconds for part in kernels)),
+        seconds(sum(part.compute_seconds for part in kernels)),
     ]
-    charts.write_at_ends(figure, totals, texts, large)
+    charts.write_at_ends(figure, [row.spans[-1].end for row in rows], texts, large)
     return figure
-
-
-def _two(with_weights: float, with_kv: float) -> list[Span]:
-    """In milliseconds, one after the other."""
-    first, end = with_weights * 1000, (with_weights + with_kv) * 1000
-    return [Span("weights", 0, first), Span("stored", first, end)]
 
 
 POWERS_OF_TWO = tuple(2**power for power in range(11))

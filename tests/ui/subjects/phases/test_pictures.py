@@ -37,18 +37,22 @@ def test_the_three_matrices_are_to_scale_and_fit_each_other(rows):
     assert (out.x0, out.x1) == (weights.x0, weights.x1)
 
 
-def test_the_longer_of_the_two_times_is_bold():
-    for load in (phases.prefill(2_048), phases.decode(1, 2_048)):
-        step = CLOCK.breakdown(load)
-        figure = pictures.two_times(step)
-        bold = [one for one in figure.layout.annotations if one.text.startswith("<b>")]
-        assert [one.y for one in bold] == [0 if step.whole.memory_bound else 1]
-        ends: dict[int, float] = {}
-        for trace in figure.data:
-            for row, start, length in zip(trace.y, trace.base, trace.x, strict=True):
-                ends[row] = max(ends.get(row, 0), start + length)
-        assert ends[0] == pytest.approx(step.whole.memory_seconds * 1000)
-        assert ends[1] == pytest.approx(step.whole.compute_seconds * 1000)
+@pytest.mark.parametrize("load", [phases.prefill(2_048), phases.decode(128, 2_048)])
+def test_the_step_is_its_kernels_one_after_the_other_and_the_fixed_rest(load):
+    kernels, fixed = CLOCK.kernels(load), CLOCK.used_efficiency.fixed_seconds
+    figure = pictures.kernel_bar(kernels, fixed)
+    spans: dict[int, list[tuple[float, float]]] = {}
+    for trace in figure.data:
+        for row, start, length in zip(trace.y, trace.base, trace.x, strict=True):
+            spans.setdefault(row, []).append((start, start + length))
+    step, moving, computing = (sorted(spans[row]) for row in range(3))
+    assert [end for _, end in step[:-1]] == pytest.approx([start for start, _ in step[1:]])
+    assert step[-1][1] == pytest.approx(CLOCK.step_time(load).seconds * 1000)
+    starts = [start for start, _ in step[:-1]]
+    for row in (moving, computing):
+        assert [start for start, _ in row] == pytest.approx(starts)
+    longer = [max(one[1], other[1]) for one, other in zip(moving, computing, strict=True)]
+    assert longer == pytest.approx([end for _, end in step[:-1]])
 
 
 @pytest.mark.parametrize("batch", [1, 64, 1_024])
