@@ -320,7 +320,7 @@ def grow() -> None:
     )
 
 
-@chapter.act("idle", tr("90% 是怎么回事", "Why 90%"))
+@chapter.act("idle", tr("90% 是怎么回事", "Why 90%"), deeper=True)
 def idle() -> None:
     chapter.say("idle", model=MEASURED.model.name, gpu=SMALL_GPU.name)
     label = tr("每秒到达的请求", "Arrivals per s")
@@ -377,7 +377,7 @@ def idle() -> None:
     chapter.flags()
 
 
-@chapter.act("kinds", tr("层记住什么", "What a layer keeps"))
+@chapter.act("kinds", tr("层记住什么", "What a layer keeps"), deeper=True)
 def kinds() -> None:
     chapter.say("kinds", full=FULL.name, windowed=WINDOWED.name, latent=LATENT.name)
     label = tr("请求有多长", "Length of the request")

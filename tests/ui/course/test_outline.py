@@ -20,3 +20,10 @@ def test_the_main_line_has_neither_the_self_check_nor_what_goes_deeper():
     assert [act.code for act in acts if act.deeper] == ["dynamic"]
     line = outline.main_line(Chapter(batching.script.stem))
     assert {act.code for act in acts} - {act.code for act in line} == {"dynamic", "check"}
+
+
+def test_the_main_line_is_two_to_four_acts_a_chapter_and_at_most_fifty_in_all():
+    taught = [one for one in chapters.in_order() if one.is_numbered and one.number <= 14]
+    lengths = {chapter.stem: len(outline.main_line(chapter)) for chapter in taught}
+    assert {stem: length for stem, length in lengths.items() if not 2 <= length <= 4} == {}
+    assert 40 <= sum(lengths.values()) <= 50
