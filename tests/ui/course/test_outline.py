@@ -3,7 +3,7 @@
 import pytest
 
 from tests.chapters import CHAPTERS
-from ui.course import outline
+from ui.course import chapters, outline
 from ui.course.chapters import Chapter
 
 
