@@ -25,7 +25,18 @@ test("the picture fits its room, and gets dense before rows get too low to read"
   assert.ok(place(160).height <= 160 && place(160).dense);
 });
 
-test("nothing of the future is drawn", () => {
+test("what is to come is faintly there, as far as it may be seen", () => {
+  const layout = place();
+  const edges = (ghost) => {
+    const context = new FakeContext();
+    slots.paint(context, frames, { step: 0, now: 0, ghost }, layout, lookOf(frames.states));
+    return Math.max(...frames.states.flatMap((state) => context.areas(`fill of ${state.name}`)).map(([x, , width]) => x + width));
+  };
+  assert.ok(edges(9) > layout.left + 9 * layout.cell);
+  assert.ok(edges(4) <= layout.left + 5 * layout.cell && edges(4) > layout.left + 4 * layout.cell);
+});
+
+test("where nothing may be seen, nothing of the future is drawn", () => {
   const layout = place();
   for (const step of [0, 3, 5]) {
     const edge = layout.left + (step + 1) * layout.cell + 0.5;
@@ -80,12 +91,6 @@ test("the playhead stands at the right edge of the current step in every grid", 
 test("ticks are round numbers counted from one", () => {
   const numbers = Array.from({ length: 120 }, (_, i) => i);
   assert.deepEqual(tickSteps(numbers, 4, 21).slice(0, 3).map((step) => numbers[step] + 1), [10, 20, 30]);
-});
-
-test("a place on the axis is a step, also outside of it", () => {
-  const layout = place();
-  const found = [-50, layout.left + 1, 9999].map((x) => slots.positionAt(layout, frames, { step: 9 }, x));
-  assert.deepEqual(found, [0, 0, 9]);
 });
 
 test("only cells that were played answer the pointer, in words", () => {

@@ -17,6 +17,9 @@ from ui.results.cards import Card
 from ui.words.language import tr
 
 
+BEGINNING = 0.3  # of a run: enough to see what goes on, too little to read the result off
+
+
 class Showing(Following):
     """Figures of an act.  In the lecture view one at a time fills the screen."""
 
@@ -30,9 +33,18 @@ class Showing(Following):
         step = int(text) if text and text.isdecimal() else None
         if not self._takes_its_turn(clock or key):
             return 0
-        more |= {"large": self.large, "step": step, "clock": clock}
+        more |= {"large": self.large, "step": step, "clock": clock, "ghost": self._ghost()}
         self._show(lambda: player.show(frames, name, **more), clock or key)
         return player.stands(name)
+
+    def _ghost(self) -> float:
+        """How much of a run is seen before it is played: so much that no question is answered."""
+        return BEGINNING if any(guess.state == "open" for guess in self._guesses()) else 1.0
+
+    def _guesses(self) -> list[predict.Prediction]:
+        """What the act has asked so far."""
+        given = self._answers.values()
+        return [answer for answer in given if isinstance(answer, predict.Prediction)]
 
     def draw(
         self,

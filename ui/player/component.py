@@ -27,6 +27,7 @@ MODULES = (  # in the order they are joined in; the painters come before the las
     "clock.js",  # which step it is
     "zoom.js",  # which part of the axis is in view
     "time_axis.js",
+    "motion.js",  # from one step to the next, for painters
     "decode.js",  # from what the server sends to frames
     "shared_clock.js",  # what moves: one clock for one player or several
     "patterns.js",
@@ -40,7 +41,6 @@ MODULES = (  # in the order they are joined in; the painters come before the las
     "hands.js",  # buttons, the scrubber, keys
     "player.js",  # one player: a view of its clock, drawn by its painter
 )
-STEPS_PER_SECOND = 4.0  # at speed 1x
 EXPORT = re.compile(r"^export (?!default)", re.M)
 LECTURE_BAR = 58  # px; the line under an act in the lecture view
 
@@ -50,15 +50,17 @@ def show(
     key: str,
     large: bool = False,
     step: int | None = None,
-    steps_per_second: float = STEPS_PER_SECOND,
+    steps_per_second: float | None = None,
     below: int = LECTURE_BAR,
     clock: str | None = None,
+    ghost: float = 1.0,
 ) -> int:
     """Draw the player; the answer is the step at which it last stood still (counted from 0).
 
     `step` is where a link wants it to start; a new value moves the player there.  `large` is for
     the lecture hall: text of 18 px and up, as high as the screen allows when `below` px have to
-    stay free underneath.
+    stay free underneath.  Without `steps_per_second` a run takes about 17 s, however long it is.
+    Before it is played the share `ghost` of it is faintly there.
 
     Players with the same `clock` are linked: the upper one has the controls, they stop wherever
     one of them has a step, and each shows its last step that is not later.  A link's `step` then
@@ -74,6 +76,7 @@ def show(
         "large": large,
         "below": below,
         "rate": steps_per_second,
+        "ghost": ghost,
         "start": {"step": visit["start"], "serial": visit["serial"]},
     }
     result = component()(

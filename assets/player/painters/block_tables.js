@@ -49,12 +49,7 @@ function stack(frames, { width, room, size }, dense) {
   const place = layoutStrip(strip, { width, size, top, room: room - top, dense });
   const most = Math.max(...frames.tables.flat().map(([, blocks]) => blocks.length), FEW);
   const box = Math.min(place.cell * strip.size, (width - 2) / most);
-  return { width, height: place.bottom, size, line, title, logical, table, arrows, box, place, scrub: { from: 0, span: width } };
-}
-
-// The picture has no axis of time.
-export function positionAt() {
-  return null;
+  return { width, height: place.bottom, size, line, title, logical, table, arrows, box, place };
 }
 
 // --- who is chosen ---------------------------------------------------------------------------------------------------

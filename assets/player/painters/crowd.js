@@ -37,13 +37,7 @@ function arrange(frames, { width, room, size, widthOf }, stops) {
   const fits = Math.floor((room - top) / (frames.rows.length + 1));
   const row = Math.min(Math.max(fits, Math.round(size * (stops ? 1.8 : 1.5))), Math.round(size * 2.9));
   const left = Math.ceil(Math.max(...frames.rowNames.map(widthOf), widthOf(frames.words.pool)) + 14);
-  const scrub = { from: 9, span: width - 18 };
-  return { width, height: top + row * (frames.rows.length + 1), stops, top, row, left, size, scrub };
-}
-
-export function positionAt({ scrub }, frames, moment, x) {
-  const share = Math.min(Math.max((x - scrub.from) / scrub.span, 0), 1);
-  return frames.positions[Math.round(share * (frames.positions.length - 1))];
+  return { width, height: top + row * (frames.rows.length + 1), stops, top, row, left, size };
 }
 
 export function spotAt(place, frames, { step }, x, y) {

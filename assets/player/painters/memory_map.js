@@ -42,12 +42,7 @@ function stack(frames, { width, room, size }, dense) {
     y = place.bottom + gap;
     return { ...place, title };
   });
-  return { width, height: y - gap, size, places, scrub: { from: 0, span: width } };
-}
-
-// The picture has no axis of time.
-export function positionAt() {
-  return null;
+  return { width, height: y - gap, size, places };
 }
 
 export function spotAt({ places }, frames, { step }, x, y) {

@@ -67,8 +67,7 @@ function arrange(frames, { width, room, size, widthOf }, dense) {
   const lines = Math.min(chips.at(-1).line + 1, Math.max(1, fit)); // tokens first, then bars
   const below = top + lines * line;
   const bars = dense ? 0 : ([BARS, BARS - 1].find((each) => below + bottom(each) <= room) ?? FEWEST_BARS);
-  const scrub = { from: 9, span: width - 18 };
-  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, dense, scrub };
+  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, dense };
 }
 
 // Chips wrap like text.
@@ -87,11 +86,6 @@ function chipsOf(tokens, { left, right, size, widthOf }) {
 // The first line in sight, so that the newest token is.
 function firstLine(place, { num }) {
   return Math.max(0, place.chips[Math.max(num - 1, 0)].line - place.lines + 1);
-}
-
-export function positionAt({ scrub }, frames, moment, x) {
-  const share = Math.min(Math.max((x - scrub.from) / scrub.span, 0), 1);
-  return frames.positions[Math.round(share * (frames.numSteps - 1))];
 }
 
 // A station or a token under the pointer, in words.

@@ -111,14 +111,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const rowHeight = Math.min(Math.max(form.fits, form.least), number + LARGEST_BARS);
   const height = form.bars + form.numRows * rowHeight + label;
   const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
-  const scrub = { from: left, span: right - left };
-  return { ...form, width, height, left, right, size, cell, letters, label, rowHeight, rows, scrub };
-}
-
-export function positionAt({ left, right }, frames, moment, x) {
-  const share = Math.min(Math.max((x - left) / (right - left), 0), 1);
-  const step = Math.round(share * (frames.numSteps - 1));
-  return frames.positions[step];
+  return { ...form, width, height, left, right, size, cell, letters, label, rowHeight, rows };
 }
 
 // A column of bars under the pointer, in words.

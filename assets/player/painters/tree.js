@@ -66,8 +66,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
   const height = top + frames.lanes.length * laneHeight + BOTTOM;
-  const scrub = { from: 8, span: width - 16 };
-  return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size, scrub };
+  return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size };
 }
 
 function sums(widths) {
@@ -81,11 +80,6 @@ const yOf = ({ top, laneHeight, badge }, lane) => top + lane * laneHeight + badg
 function boxOf(place, { lane, start, end }) {
   const x = place.edges[lane][start];
   return { x, y: yOf(place, lane), width: place.edges[lane][end] - x - 2, height: place.barHeight };
-}
-
-// A place in the picture is no moment: pointing changes nothing.
-export function positionAt(place, frames, { step }) {
-  return frames.positions[step];
 }
 
 export function spotAt(place, frames, { step }, x, y) {
