@@ -433,16 +433,22 @@ function drawLegend(player, ratio) {
     const look = view.look ?? makeLook(view.root, view.data, ratio);
     for (const state of view.painter.statesThatOccur(view.frames)) states.set(look.states[state].name, [state, look]);
   }
-  player.find(".legend").replaceChildren(
-    ...[...states.values()].map(([state, look]) => {
-      const item = document.createElement("li");
-      const swatch = newCanvas(22 * ratio, 14 * ratio);
-      const context = swatch.getContext("2d");
-      context.scale(ratio, ratio);
-      paintSpan(context, look.states[state], 0, 0, 22, 14, [3, 3], look);
-      swatch.setAttribute("aria-hidden", "true");
-      item.append(swatch, look.states[state].label);
-      return item;
-    }),
-  );
+  const items = [...states.values()].map(([state, look]) => legendItem(look.states[state], 1, look.states[state].label, look, ratio));
+  if (items.length && views.some((view) => view.frames.foretells)) {
+    const [state, look] = [...states.values()].at(-1);
+    items.push(legendItem(look.states[state], GHOST, player.word("to_come"), look, ratio));
+  }
+  player.find(".legend").replaceChildren(...items);
+}
+
+function legendItem(state, strength, label, look, ratio) {
+  const item = document.createElement("li");
+  const swatch = newCanvas(22 * ratio, 14 * ratio);
+  const context = swatch.getContext("2d");
+  context.scale(ratio, ratio);
+  context.globalAlpha = strength;
+  paintSpan(context, state, 0, 0, 22, 14, [3, 3], look);
+  swatch.setAttribute("aria-hidden", "true");
+  item.append(swatch, label);
+  return item;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { decodeFrames } from "../../assets/player/decode.js";
 import * as pipeline from "../../assets/player/painters/pipeline.js";
+import { wayBetween } from "../../assets/player/stops.js";
 import { FakeContext, lookOf, widthOf } from "./fake.mjs";
 
 const KINDS = ["queue", "prefill", "decode", "tokenize", "sample", "detokenize", "answer"];
@@ -121,4 +122,22 @@ test("what is under the pointer is said: a station with its time, a token with i
   const chip = layout.chips[0];
   assert.equal(pipeline.spotAt(layout, frames, moment(2), chip.x + 2, layout.top + 2).text, "H · id 72 · KV in 1 layers");
   assert.equal(pipeline.spotAt(layout, frames, moment(3), layout.chips[3].x + 2, layout.top + 2), null);
+});
+
+test("a token travels along the arrows, and from the sampler back to the decode station, also in a step back", () => {
+  const { boxes } = place().stops;
+  const middle = boxes[1].y + boxes[1].height / 2;
+  assert.deepEqual(wayBetween(boxes, 1, 2).map(([, y]) => y), [middle, middle]);
+  const loop = wayBetween(boxes, 6, 4);
+  assert.ok(loop[0][0] > boxes[5].x && loop[0][0] < boxes[5].x + boxes[5].width && loop.at(-1)[1] > boxes[4].y);
+  const dots = (step, before, way) => {
+    const context = new FakeContext();
+    const at = (key, there, origin) => (key.startsWith("way") ? { way } : there);
+    pipeline.paint(context, frames, { ...moment(step), before, at }, place(), lookOf(frames.states));
+    return context.calls.filter(({ name }) => name === "arc").map(({ given }) => given[0]);
+  };
+  const [half] = dots(2, 1, 0.5);
+  assert.ok(half > boxes[1].x && half < boxes[3].x);
+  assert.equal(dots(1, 2, 0.5).length, 1);
+  assert.deepEqual(dots(2, 1, 1), []);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { decodeFrames } from "../../assets/player/decode.js";
+import { Motion } from "../../assets/player/motion.js";
 import * as slots from "../../assets/player/painters/slots.js";
 import { FakeContext, lookOf, sent, widthOf } from "./fake.mjs";
 
@@ -142,4 +143,23 @@ test("who has just come is named beside the playhead until the letter fits insid
   const whereA = (step) => paint(step, narrow).calls.find((call) => call.name === "fillText" && call.given[0] === "A").given[1];
   assert.ok(whereA(0) > narrow.left + narrow.cell);
   assert.ok(whereA(4) < narrow.left + 2.5 * narrow.cell);
+});
+
+test("who gets a slot moves there from the queue, and back", () => {
+  const layout = place();
+  const chips = (step, before, share) => {
+    const context = new FakeContext();
+    const motion = new Motion();
+    const paint = (at, now) => (motion.frame(now), slots.paint(context, frames, { ...at, at: motion.at }, layout, lookOf(frames.states)));
+    paint({ step: before }, 0);
+    motion.begin(0, 100);
+    context.calls.length = 0;
+    paint({ step, before }, share * 100);
+    return context.calls.filter(({ name, given }) => name === "fillText" && given[0] === "C").map(({ given }) => given[2]);
+  };
+  const [queue, row] = [layout.grids[0].waiting, layout.grids[0].top];
+  const isBetween = (y) => y < queue - 2 && y > row + layout.rowHeight;
+  assert.ok(chips(5, 4, 0.3).some(isBetween), "on the way to its slot");
+  assert.ok(chips(4, 5, 0.3).some(isBetween), "on the way back");
+  assert.ok(!chips(5, 4, 1).some(isBetween));
 });

@@ -16,7 +16,6 @@ from ui.results import cards, take_along
 from ui.results.cards import Card
 from ui.words.language import tr
 
-
 BEGINNING = 0.3  # of a run: enough to see what goes on, too little to read the result off
 
 

@@ -5,8 +5,9 @@
 
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
+import { stay } from "../motion.js";
 import { paintSpan } from "../patterns.js";
-import { paintStops, placeStops, stopUnder } from "../stops.js";
+import { SAMPLE, paintStops, paintTraveller, placeStops, stopUnder } from "../stops.js";
 import { fill } from "../words.js";
 
 const SCREEN = 7; // the last station
@@ -132,7 +133,12 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
-export function paint(c, frames, { step }, place, look) {
+// Everything below the stations.
+export function ghostArea({ top, width, height }) {
+  return { x: 0, y: top, width, height: height - top };
+}
+
+export function paint(c, frames, { step, before, at = stay }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   const now = frames.moments[step];
@@ -140,8 +146,11 @@ export function paint(c, frames, { step }, place, look) {
   const lit = [now.station, ...(now.station === SCREEN - 1 && now.screen !== (frames.moments[step - 1]?.screen ?? "") ? [SCREEN] : [])];
   const lines = place.dense ? [] : timesAt(frames, step);
   paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines, loop: frames.words.loop }, look);
-  if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, place, look);
+  if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, at, place, look);
   else paintText(c, frames, place, look);
+  const came = frames.moments[before]?.station ?? now.station;
+  const { way } = at(`way ${before} ${step}`, { way: 1 }, { way: 0 });
+  if (came !== now.station && way < 1) paintTraveller(c, place.stops.boxes, came, now.station, way, look.states[frames.kinds[now.station]].colour, look);
   const middle = place.below + place.size * 0.85;
   if (place.dense) {
     paintTitle(c, frames.words.screen, 0, middle, look);
@@ -149,7 +158,7 @@ export function paint(c, frames, { step }, place, look) {
     paintLine(c, now.screen, look.widthOf(frames.words.screen) + 8, middle, place.width * 0.48, look);
     return;
   }
-  paintBars(c, frames, now, place, look);
+  paintBars(c, frames, now, at, place, look);
   paintBytes(c, frames, now, Math.round(place.width * 0.56), middle, look);
   paintScreen(c, frames, now, place, look);
 }
@@ -163,7 +172,7 @@ function paintText(c, { text }, place, look) {
   linesOf(text || "–", room, look.widthOfBold).slice(0, 3).forEach((line, at) => c.fillText(line, place.left, place.top + place.size * (1 + 1.5 * at)));
 }
 
-function paintTape(c, frames, now, before, place, look) {
+function paintTape(c, frames, now, before, at, place, look) {
   const first = firstLine(place, now);
   for (let line = 0; line < place.lines; line++) {
     const y = place.top + line * place.line;
@@ -177,14 +186,17 @@ function paintTape(c, frames, now, before, place, look) {
       c.fillText(word, place.left - 8, y + down, place.left - 8);
     }
   }
-  frames.tokens.slice(0, now.num).forEach((token, at) => {
-    const chip = place.chips[at];
-    if (chip.line < first || chip.line >= first + place.lines) return;
-    paintChip(c, frames, token, chip, place.top + (chip.line - first) * place.line, now, at, at >= before, place, look);
+  const sampler = place.stops.boxes[SAMPLE];
+  frames.tokens.slice(0, now.num).forEach((token, index) => {
+    const { x, width, line } = place.chips[index];
+    if (line < first || line >= first + place.lines) return;
+    const origin = token.isPrompt ? { x: place.left, top: place.top } : { x: sampler.x, top: sampler.y };
+    const here = at(`token ${index}`, { x, top: place.top + (line - first) * place.line }, origin);
+    paintChip(c, frames, token, { ...here, width }, now, index, index >= before, at, place, look);
   });
 }
 
-function paintChip(c, frames, token, { x, width }, top, now, at, isNew, place, look) {
+function paintChip(c, frames, token, { x, top, width }, now, index, isNew, at, place, look) {
   c.fillStyle = look.track;
   c.beginPath();
   c.roundRect(x, top, width, place.chip - 2, 3);
@@ -203,11 +215,11 @@ function paintChip(c, frames, token, { x, width }, top, now, at, isNew, place, l
   const kind = look.states[frames.kinds[token.isPrompt ? 3 : 4]];
   now.kv.forEach((num, layer) => {
     const y = top + place.chip + place.id + layer * (place.cell + 1);
-    if (num > at) paintSpan(c, kind, x, y, width, place.cell, [0, 0], look);
-    else {
-      c.fillStyle = look.track;
-      c.fillRect(x, y, width, place.cell);
-    }
+    c.fillStyle = look.track;
+    c.fillRect(x, y, width, place.cell);
+    if (num <= index) return;
+    const { filled } = at(`kv ${index} ${layer}`, { filled: width }, { filled: 0 });
+    paintSpan(c, kind, x, y, filled, place.cell, [0, 0], look);
   });
 }
 
@@ -218,7 +230,7 @@ function paintTitle(c, text, x, y, look) {
   c.fillText(text, x, y);
 }
 
-function paintBars(c, frames, now, place, look) {
+function paintBars(c, frames, now, at, place, look) {
   const { size, below, width } = place;
   paintTitle(c, frames.words.sampler, 0, below + size * 0.8, look);
   if (!now.bars) return;
@@ -226,14 +238,14 @@ function paintBars(c, frames, now, place, look) {
   const names = Math.min(Math.max(...now.bars.map(([piece]) => look.widthOfBold(piece))) + 10, half * 0.4);
   const percents = look.widthOf("00.0%") + 8;
   const state = look.states[frames.kinds[5]];
-  shownBars(now.bars, place.bars).forEach(([piece, probability, said, chosen], at) => {
-    const middle = below + size * (1.9 + 1.55 * at + 0.75);
+  shownBars(now.bars, place.bars).forEach(([piece, probability, said, chosen], row) => {
+    const middle = below + size * (1.9 + 1.55 * row + 0.75);
     const thick = Math.round(size * 1.1);
     c.textAlign = "right";
     c.font = chosen ? look.bold : look.font;
     c.fillStyle = chosen ? look.text : look.muted;
     c.fillText(piece, names - 6, middle, names - 6);
-    const long = Math.max((half - names - percents) * probability, 1);
+    const { long } = at(`bar ${row}`, { long: Math.max((half - names - percents) * probability, 1) }, { long: 0 });
     if (chosen) paintSpan(c, state, names, middle - thick / 2, long, thick, [0, 2], look);
     else {
       c.fillStyle = look.faint;

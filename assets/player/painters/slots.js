@@ -19,7 +19,7 @@ export function decode({ picture, texts, times }, { numSteps, numbers }) {
   const end = Math.max(numbers.at(-1), 1);
   const said = expandChanges(times, numSteps);
   const timeText = (number) => said[lastUpTo(numbers, number)];
-  return { grids, requests: picture.requests, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+  return { grids, requests: picture.requests, positions: numbers, end, axis: { end, gap: 1 }, timeText, foretells: true };
 }
 
 function decodeGrid(grid) {

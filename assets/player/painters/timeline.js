@@ -40,7 +40,7 @@ export function decode({ picture, texts }) {
     return `${(time / unit.seconds).toFixed(digits)} ${unit.name}`;
   };
   const { title, lanes } = texts;
-  return { title, lanes, rows, positions, end, axis, timeText, zooms: true, showsFuture: picture.future };
+  return { title, lanes, rows, positions, end, axis, timeText, zooms: true, foretells: true, showsFuture: picture.future };
 }
 
 export function numRows(frames) {
