@@ -47,6 +47,7 @@ export default function mount({ parentElement, data, setStateValue }) {
   player.clock.views.forEach((view) => view.sayWords());
   wire(player);
   player.fit();
+  if (player.watches) player.watch();
   if (data.large) for (const delay of SETTLE_MS) setTimeout(() => player.fitAgain(), delay);
   SHARED.all.add(player);
   SHARED.onKey = onKey; // the newest load answers the keys
@@ -104,9 +105,11 @@ class Player {
     this.look = null;
     this.root.classList.toggle("large", data.large);
     const isNewHere = this.joinClock();
+    const stood = SHARED.stood.get(data.key)?.serial === data.start.serial;
     const ordered = !fresh && data.start.serial !== before.start.serial;
     if (isNewHere) this.clock.order(startOf(data));
     else if (ordered) this.clock.order(data.start.step);
+    this.watches = data.start.plays && (fresh ? !stood : ordered);
     if (fresh || ordered) this.hear(data);
     else if (data.id !== before.id) this.sayChanged();
   }
@@ -115,6 +118,13 @@ class Player {
   hear({ clock, start }) {
     this.told = clock && start.step ? null : start.step;
     if (this.told === null) this.notifying = setTimeout(() => this.tellServer(), NOTIFY_MS);
+  }
+
+  // A guess was made: play to the answer.
+  watch() {
+    this.watches = false;
+    if (CALM.matches) this.clock.moveTo(this.clock.last, NOTIFY_MS);
+    else this.clock.play();
   }
 
   // Other frames came under the reader's hands.

@@ -108,6 +108,7 @@ export class Clock {
   }
 
   play() {
+    if (this.playing) return;
     if (this.at >= this.last) this.at = 0;
     this.playing = true;
     this.phase = 0;

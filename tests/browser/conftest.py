@@ -182,7 +182,8 @@ class Watch:
 # What a reader answered is of no concern to the next reader of a warm tab.
 FORGET = """() => {
   if (location.protocol !== 'http:') return;
-  for (const key of ['llm-serving-progress', 'llm-serving-exam']) localStorage.removeItem(key);
+  for (const kept of ['progress', 'exam', 'guesses'])
+    localStorage.removeItem(`llm-serving-${kept}`);
 }"""
 
 NewPage = Callable[..., Page]
