@@ -13,7 +13,7 @@
 //   columns(frames)  cells(frames, step)     the same as a table
 // and, if it has lanes, spotInLane(layout, frames, moment, lane); if the reader can choose one of its things by name,
 // choices(frames, step) and choiceAt(layout, frames, moment, x, y).  With an axis it paints what is to come faintly, up to the
-// position `ghost`; without one it tells with ghostArea(layout) where, before the first step, the finished run is to be seen.
+// position `ghost`; without one it tells with ghostArea(layout) where, before the first step, the finished run is to be seen, and whether `isUnder` what is there.
 //
 // A moment is { step, before, now, ghost, view, chosen, at }: the frame, the one before it, the position of the clock, the part
 // of the axis in sight, the name that is chosen; `at` is told of things that move, see motion.js.
@@ -341,16 +341,18 @@ class Player {
     this.painter.paint(context, frames, moment, layout, look);
   }
 
-  // What will have become of it, over what is there.
-  paintGhost(context, { x, y, width, height }, { ratio }) {
+  // What will have become of it, over what is there or under it.
+  paintGhost(context, { x, y, width, height, isUnder }, { ratio }) {
     const { canvas, frames } = this;
     const last = newCanvas(canvas.width, canvas.height);
     const now = this.ghost;
     this.paintMoment(last, { ...this.moment, step: lastUpTo(frames.positions, now), before: undefined, now, at: stay });
     const box = [x, y, width, height];
     context.globalAlpha = GHOST;
+    context.globalCompositeOperation = isUnder ? "destination-over" : "source-over";
     context.drawImage(last, ...box.map((each) => each * ratio), ...box);
     context.globalAlpha = 1;
+    context.globalCompositeOperation = "source-over";
   }
 
   // The span at the cursor of the lane that the keyboard points at; `aloud` for those who only hear.

@@ -187,7 +187,7 @@ def test_a_click_tells_what_is_there_and_leaves_the_moment_alone(new_page):
     box = page.locator(f"{PLAYER} .stage canvas").bounding_box()
     tip = page.locator(f"{PLAYER} .tip")
     page.mouse.click(box["x"] + box["width"] * 0.06, box["y"] + 14)
-    expect(tip).to_contain_text("text")
+    expect(tip).to_contain_text("your text")
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.6)
     expect(tip).to_be_hidden()
     expect_step(page, 0)

@@ -22,7 +22,7 @@ function sent() {
       waiting: [[0, []], [6, ["E5"]]],
       screen: [[0, ""], [5, "a"]],
     },
-    texts: { stations: ["text", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "screen"] },
+    texts: { stations: ["text", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "screen"], tasks: Array(8).fill("does something") },
     notes: [[0, ""]],
     times: [[0, ""], [1, "40 µs"], [2, ""], [3, "2 ms"], [4, "9 µs"], [5, "1 ms"], [6, "3 µs"]],
     states: KINDS.map((name) => ({ name, label: name, colour: `#${name}`, pattern: "diagonal" })),
@@ -118,7 +118,7 @@ test("more tokens than fit scroll so that the newest is in sight", () => {
 test("what is under the pointer is said: a station with its time, a token with its layers", () => {
   const layout = place();
   const box = layout.stops.boxes[3];
-  assert.equal(pipeline.spotAt(layout, frames, moment(3), box.x + 5, box.y + 5).text, "prefill · 2 ms");
+  assert.equal(pipeline.spotAt(layout, frames, moment(3), box.x + 5, box.y + 5).text, "prefill · 2 ms\ndoes something");
   const chip = layout.chips[0];
   assert.equal(pipeline.spotAt(layout, frames, moment(2), chip.x + 2, layout.top + 2).text, "H · id 72 · KV in 1 layers");
   assert.equal(pipeline.spotAt(layout, frames, moment(3), layout.chips[3].x + 2, layout.top + 2), null);

@@ -55,6 +55,19 @@ test("what is to come is faintly there, as far as it may be seen", () => {
   assert.ok(Math.max(...ends({ ghost: 0.005 })) <= far(5) && Math.max(...ends({ ghost: 0.005 })) > far(4));
 });
 
+test("a guess is marked on the axis, also beyond the cursor, and at the end if it lies further", () => {
+  const at = (seconds) => {
+    const guessed = decodeFrames(sentTimeline(), timeline);
+    guessed.marks = [[seconds, "your guess"]];
+    const context = paint(moment(0), guessed);
+    assert.ok(context.texts().includes("your guess"));
+    const layout = place();
+    return context.calls.some(({ name, given }) => name === "moveTo" && Math.abs(given[0] - xOf(layout, Math.min(seconds, 0.01) * 1000)) < 1);
+  };
+  assert.ok(at(0.007) && at(3));
+  assert.ok(!paint(moment(0)).texts().includes("your guess"));
+});
+
 test("nothing of the future is drawn, unless the page shows it", () => {
   const layout = place();
   for (const step of [0, 1, 2]) {

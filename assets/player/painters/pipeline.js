@@ -32,7 +32,7 @@ export function decode({ picture, texts, times }, { numSteps, numbers }) {
   const end = Math.max(numbers.at(-1), 1);
   const timeText = (number) => said[lastUpTo(numbers, number)];
   const { kinds, text } = picture;
-  return { names: texts.stations, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+  return { names: texts.stations, tasks: texts.tasks, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
 }
 
 export function numRows(frames) {
@@ -95,7 +95,7 @@ export function spotAt(place, frames, { step }, x, y) {
   if (stop >= 0) {
     const box = place.stops.boxes[stop];
     const time = timesAt(frames, step)[stop];
-    return { text: [frames.names[stop], time].filter(Boolean).join(" · "), x: box.x + box.width / 2, y: box.y, height: box.height };
+    return { text: `${[frames.names[stop], time].filter(Boolean).join(" · ")}\n${frames.tasks[stop]}`, x: box.x + box.width / 2, y: box.y, height: box.height };
   }
   const now = frames.moments[step];
   const line = Math.floor((y - place.top) / place.line) + firstLine(place, now);
@@ -135,7 +135,7 @@ export function cells(frames, step) {
 
 // Everything below the stations.
 export function ghostArea({ top, width, height }) {
-  return { x: 0, y: top, width, height: height - top };
+  return { x: 0, y: top, width, height: height - top, isUnder: true };
 }
 
 export function paint(c, frames, { step, before, at = stay }, place, look) {
@@ -169,7 +169,13 @@ function paintText(c, { text }, place, look) {
   c.font = look.bold;
   c.fillStyle = look.text;
   const room = place.width - place.left - 2;
-  linesOf(text || "–", room, look.widthOfBold).slice(0, 3).forEach((line, at) => c.fillText(line, place.left, place.top + place.size * (1 + 1.5 * at)));
+  linesOf(text || "–", room, look.widthOfBold).slice(0, 3).forEach((line, at) => {
+    const middle = place.top + place.size * (1 + 1.5 * at);
+    c.fillStyle = look.background; // its tokens are to be seen around it
+    c.fillRect(place.left - 4, middle - place.size * 0.85, look.widthOfBold(line) + 8, place.size * 1.6);
+    c.fillStyle = look.text;
+    c.fillText(line, place.left, middle);
+  });
 }
 
 function paintTape(c, frames, now, before, at, place, look) {

@@ -39,8 +39,8 @@ export function decode({ picture, texts }) {
     digits ??= Math.max(decimalsFor(axis.gap, unit), decimalsFor(axis.end / 100, unit));
     return `${(time / unit.seconds).toFixed(digits)} ${unit.name}`;
   };
-  const { title, lanes } = texts;
-  return { title, lanes, rows, positions, end, axis, timeText, zooms: true, foretells: true, showsFuture: picture.future };
+  const { title, lanes, marks = [] } = texts;
+  return { title, lanes, marks, rows, positions, end, axis, timeText, zooms: true, foretells: true, showsFuture: picture.future };
 }
 
 export function numRows(frames) {
@@ -176,7 +176,34 @@ export function paint(c, frames, { now, at = stay, ...given }, place, look) {
   paintGhost(c, frames, moment, place, look);
   paintEnded(c, frames, moment, place, look);
   frames.rows.forEach((spans) => paintCurrent(c, frames, spans, moment, place, look));
+  for (const [time, text] of frames.marks) paintMark(c, Math.min(time, frames.axis.end), text, moment, place, look);
   paintAxis(c, frames, ticks, moment, place, look);
+}
+
+// What the reader has guessed, on the axis.
+function paintMark(c, time, text, { view }, place, look) {
+  if (time < view.from || time > view.to) return;
+  const x = xOf(place, view, time);
+  c.strokeStyle = look.text;
+  c.lineWidth = 2;
+  c.setLineDash([6, 4]);
+  c.beginPath();
+  c.moveTo(x, place.top);
+  c.lineTo(x, place.axis);
+  c.stroke();
+  c.setLineDash([]);
+  const width = look.widthOfBold(text) + 10;
+  const left = Math.min(Math.max(x - width / 2, place.left), place.right - width);
+  const height = Math.round(place.size * 1.5);
+  c.fillStyle = look.background;
+  c.beginPath();
+  c.roundRect(left, place.axis - height - 2, width, height, 4);
+  c.fill();
+  c.stroke();
+  c.textAlign = "left";
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  c.fillText(text, left + 5, place.axis - height / 2 - 1.5);
 }
 
 function paintTitle(c, frames, place, look) {
