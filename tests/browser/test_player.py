@@ -230,7 +230,7 @@ def test_after_a_guess_the_figure_plays_to_the_answer_and_a_reload_keeps_it(new_
     guess(page, 40)
     expect_playing(page, True)
     expect(page.locator(COMING).first).to_be_attached()
-    expect(page.locator(COMING).filter(visible=True)).to_have_count(0)
+    expect(page.locator(f"{COMING} p").filter(visible=True)).to_have_count(0)
     expect_step(page, last_step(page))
     expect(page.locator(COMING)).to_have_count(0)
     expect(page.locator(GUESS)).to_contain_text("46.7%")
