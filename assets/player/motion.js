@@ -3,7 +3,7 @@
 // and a motion that is cut short goes on from where it had come to.
 
 export const MOVE_MS = 200;
-export const GHOST = 0.24; // how strong a run is that has not been played
+export const GHOST = 0.28; // how strong a run is that has not been played
 const SHORTEST_MS = 60; // a player that is faster than that does not move things, it shows them
 const OF_A_STEP = 0.7; // of the time of a step things may move
 

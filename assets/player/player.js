@@ -334,8 +334,8 @@ class Player {
     this.root.dataset.moving = motion.share < 1;
   }
 
-  paintMoment(canvas, moment) {
-    const { frames, layout, look } = this;
+  paintMoment(canvas, moment, look = this.look) {
+    const { frames, layout } = this;
     const context = canvas.getContext("2d");
     context.setTransform(look.ratio, 0, 0, look.ratio, 0, 0);
     this.painter.paint(context, frames, moment, layout, look);
@@ -346,7 +346,7 @@ class Player {
     const { canvas, frames } = this;
     const last = newCanvas(canvas.width, canvas.height);
     const now = this.ghost;
-    this.paintMoment(last, { ...this.moment, step: lastUpTo(frames.positions, now), before: undefined, now, at: stay });
+    this.paintMoment(last, { ...this.moment, step: lastUpTo(frames.positions, now), before: undefined, now, at: stay }, { ...this.look, wordless: true });
     const box = [x, y, width, height];
     context.globalAlpha = GHOST;
     context.globalCompositeOperation = isUnder ? "destination-over" : "source-over";

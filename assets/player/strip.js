@@ -109,6 +109,7 @@ function frame(c, x, end, place, colour) {
 
 // A letter on a ground of its own, so that it reads on every pattern; with the size where there is room.
 export function plate(c, letter, size, x, end, middle, look) {
+  if (look.wordless) return; // a faint picture over another one
   const own = letter ? look.widthOfBold(letter) + 6 : 0;
   const both = size && own + look.widthOf(size) + 12 <= end - x;
   const width = own + (both ? look.widthOf(size) + (own ? 6 : 8) : 2);

@@ -216,7 +216,7 @@ def words() -> dict[str, str]:
             "整个运行有 {total} 步，这里只画出其中 {shown} 步。",
             "The run has {total} steps; {shown} of them are shown here.",
         ),
-        "to_come": tr("浅色：还没播到", "pale: still to come"),
+        "to_come": tr("淡色：还没播到", "faint: still to come"),
         "axis": tr("步", "Step"),
         "table_label": tr("每一步的表格", "Table of the steps"),
         "table_caption": tr("到当前步为止的每一步", "Every step up to the current one"),

@@ -112,10 +112,10 @@ def ask(
     if kept["state"] == "answered" and not _fits(kind, kept["answers"]):
         kept = _kept(key) | {"state": "open"}  # it was another question
     by_link = state.came_by_link() if from_link is None else from_link
-    if by_link and kept["state"] == "open" and not kept["asked"]:
+    if by_link and kept["state"] in ("open", "skipped") and not kept["asked"]:
         return Prediction("not_asked", veil="" if progress.is_known() else "unknown")
     progress.guesses().setdefault(_name(key), {})
-    veil: Veil = "coming" if kept["coming"] and plays else ""
+    veil: Veil = "coming" if kept["coming"] and plays and not lecture else ""
     with st.container(key=f"predict-{key}", gap="small"):
         if kept["state"] == "open":
             _draw_open(key, question, kind, kept, lecture)

@@ -232,7 +232,8 @@ def _take_guesses(text: str) -> None:
     for name, guess in read_guesses(text).items():
         own = guesses().get(name, {})
         if own.get("state", "open") == "open" and not own.get("drafts"):
-            guesses()[name] = guess | {"asked": name.startswith(here)}
+            asked = guess["state"] == "open" and name.startswith(here)
+            guesses()[name] = guess | {"asked": asked}
 
 
 @cache
