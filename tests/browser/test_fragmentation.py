@@ -19,9 +19,7 @@ def test_d_finds_no_hole_and_waits_until_b_is_done(new_page):
     expect(note).to_have_text("A gets 0.8 GB in one piece.")
 
     holes.locator('[data-act="autopause"]').click()
-    holes.locator(
-        '[data-act="play"]'
-    ).click()  # four arrivals close upon each other do not stop it, D does
+    holes.locator('[data-act="play"]').click()  # arrivals close upon each other are one stop
     expect(holes).to_have_attribute("data-playing", "true")
     expect(holes).to_have_attribute("data-playing", "false")
     expect(note).to_contain_text(D_WAITS)

@@ -110,7 +110,7 @@ def ask(
     """
     kept = _kept(key)
     if kept["state"] == "answered" and not _fits(kind, kept["answers"]):
-        kept = _kept(key) | {"state": "open"}  # it was another question
+        kept |= {"state": "open", "answers": {}}  # it was another question
     by_link = state.came_by_link() if from_link is None else from_link
     if by_link and kept["state"] in ("open", "skipped") and not kept["asked"]:
         return Prediction("not_asked", veil="" if progress.is_known() else "unknown")
