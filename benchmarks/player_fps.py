@@ -2,8 +2,9 @@
 
 `python -m benchmarks.player_fps` starts a page with one player, plays it to the end at 30 steps/s
 (the rate we promise) and at 60 (the rate of the screen), watches its step change and prints one
-JSON line for each painter: slots, timeline.  `--painter timeline` measures that one alone.  The
-same file is that page when Streamlit runs it.
+JSON line for each painter: slots, timeline.  A third run, at 4 steps/s, measures how often the
+picture is painted anew while things move from one step to the next.  `--painter timeline` measures
+that one alone.  The same file is that page when Streamlit runs it.
 """
 
 import argparse
@@ -21,6 +22,18 @@ from ui.theme import request_letter
 
 NUM_ROWS, NUM_STEPS = 40, 200
 STEPS_PER_SECOND = 30
+CALM_STEPS_PER_SECOND = 4
+MOTION_SECONDS = 8
+# After each picture: when, and whether things are still moving.
+WATCH_PAINTING = """root => {
+  window.painted = [];
+  const {clearRect} = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+    clearRect.apply(this, box);
+    if (this.canvas.isConnected) queueMicrotask(() =>
+      window.painted.push([performance.now(), root.dataset.moving === 'true']));
+  };
+}"""
 WATCH = """root => {
   window.stepTimes = [];
   new MutationObserver(() => window.stepTimes.push(performance.now()))
@@ -85,7 +98,7 @@ BUSY = {"slots": busy_slots, "timeline": busy_timeline}
 def page() -> None:
     st.set_page_config(layout="wide")
     frames = BUSY[st.query_params["painter"]]()
-    player.show(frames, "busy", steps_per_second=STEPS_PER_SECOND)
+    player.show(frames, "busy", steps_per_second=float(st.query_params["rate"]))
 
 
 def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
@@ -108,6 +121,21 @@ def watch_runs(address: str, speeds: tuple[int, ...]) -> list[np.ndarray]:
     return runs
 
 
+def watch_motion(address: str) -> np.ndarray:
+    """Play for a while; the gaps between two pictures while things move, in ms."""
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": 1280, "height": 720})
+        tab.goto(address)
+        root = tab.locator(".player[data-step]")
+        root.wait_for(timeout=60_000)
+        tab.wait_for_timeout(1500)
+        root.evaluate(WATCH_PAINTING)
+        root.locator('[data-act="play"]').click()
+        tab.wait_for_timeout(1000 * MOTION_SECONDS)
+        times, moving = zip(*tab.evaluate("window.painted"), strict=True)
+    return np.diff(times)[np.array(moving[:-1])]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--painter", choices=BUSY, action="append")
@@ -119,7 +147,9 @@ def main() -> None:
 
 
 def measure(address: str, painter: str) -> dict[str, object]:
-    asked, flat_out = watch_runs(f"{address}/?painter={painter}", (1, 2))
+    page = f"{address}/?painter={painter}&rate="
+    asked, flat_out = watch_runs(f"{page}{STEPS_PER_SECOND}", (1, 2))
+    motion = watch_motion(f"{page}{CALM_STEPS_PER_SECOND}")
     return {
         "painter": painter,
         "updates_per_s": per_second(asked),
@@ -127,6 +157,8 @@ def measure(address: str, painter: str) -> dict[str, object]:
         "payload_bytes": player.weight(player.encode(BUSY[painter]())),
         "flat_out_updates_per_s": per_second(flat_out),
         "flat_out_p95_gap_ms": round(float(np.percentile(flat_out, 95)), 1),
+        "motion_updates_per_s": per_second(motion),
+        "motion_p95_gap_ms": round(float(np.percentile(motion, 95)), 1),
     }
 
 

@@ -92,7 +92,7 @@ def hook() -> None:
         "请求 B 从到达到第 4 个 token 的时间线", "Request B on a timeline, to its fourth token"
     )
     words = tr("天 真 热 ！", "It is hot !").split()
-    chapter.play(journeys.journey_timeline(journey, words, alt), "stations")
+    chapter.play(journeys.journey_timeline(journey, words, alt, guess.value), "stations")
     chapter.leaves_out("hook_leaves_out", model=CLOCK.model.name, gpu=CLOCK.gpu.name)
     ttft = seconds(journey.ttft)
     chapter.say("hook_result", after=guess, ttft=ttft, prefill=parts["prefill"])

@@ -153,6 +153,7 @@ def run() -> None:
         throughput=count(wide.output_tokens_per_second),
         kv=percent(wide.peak_kv_usage),
     )
+    chapter.flags()
     chapter.leads({tr("其余的旋钮和真实流量", "All other knobs, real traffic"): BENCH})
 
 

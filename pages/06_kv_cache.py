@@ -120,7 +120,14 @@ def hook() -> None:
         ]
     )
     chapter.draw(
-        pictures.conversations(division, TALK_TOKENS, running, waiting, large=chapter.large),
+        pictures.conversations(
+            division,
+            TALK_TOKENS,
+            running,
+            waiting,
+            guess=guess.value if model.name == OLD else None,
+            large=chapter.large,
+        ),
         "gpu",
         alt=tr(
             "显存条：权重、其他开销、每段对话的 KV、空着的池；下面是排队的",

@@ -2,6 +2,9 @@
 
 export const SPEEDS = [0.5, 1, 2, 4, 8];
 export const ROUNDING = 1e-7; // of the whole axis: closer moments are one
+const RUN_SECONDS = 17; // a run takes this long at speed 1, however many steps it has
+const LONGEST_STEP_SECONDS = 2.5;
+const STOPS = 30; // events that are closer than this part of a run are one stop
 const LONGEST_GAP_SECONDS = 0.25; // a hidden tab or a slow frame never makes the player leap
 
 export function clampStep(step, lastStep) {
@@ -17,6 +20,17 @@ export function nextEvent(events, step, lastStep) {
 // The last event before `step`, else the beginning.
 export function previousEvent(events, step) {
   return events.findLast((event) => event < step) ?? 0;
+}
+
+// Steps per second at speed 1.
+export function rateFor(lastStep) {
+  return Math.max(lastStep / RUN_SECONDS, 1 / LONGEST_STEP_SECONDS);
+}
+
+// Where playing pauses if it pauses at events: at the first of those that follow close upon each other.
+export function stopsOf(events, lastStep) {
+  const apart = Math.max(1, lastStep / STOPS);
+  return events.filter((event, at) => at === 0 || event - events[at - 1] > apart);
 }
 
 // Let `seconds` pass at `rate` steps per second.  `phase` is the part of a step already waited for.  With `stops`

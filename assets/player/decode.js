@@ -51,7 +51,8 @@ export function numbersFromBase64(text, Kind) {
 
 // What all pictures have in common.  The painter adds its own, among it `positions` (sorted, one per frame, on an axis
 // that linked players can share), the `end` of its own axis, `axis` (the `end` and smallest `gap` of all linked ones) and
-// `timeText(position)`; and `zooms`, if positions may lie anywhere on the axis and parts of it can be looked at.
+// `timeText(position)`; `zooms`, if positions may lie anywhere on the axis and parts of it can be looked at; and `foretells`,
+// if what is to come is faintly there.
 export function decodeFrames(data, painter) {
   const numSteps = data.steps;
   const frames = {

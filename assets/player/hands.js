@@ -46,7 +46,7 @@ async function copyLink(clock) {
 
 export function wire(player) {
   const { root, scrub, find } = player;
-  root.onpointerdown = root.onfocusin = () => (SHARED.touched = player);
+  root.onpointerdown = () => (SHARED.touched = player);
   root.onclick = (event) => {
     const button = event.target.closest("[data-act]");
     if (button) ACTIONS[button.dataset.act](player);
@@ -101,6 +101,7 @@ function settle(clock) {
 
 // --- the pointer on the picture ------------------------------------------------------------------------------------
 
+// The picture tells what it shows; only the scrubber moves in time.
 function wirePicture(player, canvas) {
   const fingers = new Map(); // pointer -> x
   const here = (event) => {
@@ -111,10 +112,6 @@ function wirePicture(player, canvas) {
     const [x, y] = here(event);
     showTip(player, player.painter.spotAt(player.layout, player.frames, player.moment, x, y));
   };
-  const slide = (event) => {
-    const position = player.painter.positionAt(player.layout, player.frames, player.moment, here(event)[0]);
-    if (position !== null) slideTo(player.clock, firstFrom(player.clock.ticks, position));
-  };
   const choose = (event) => {
     const { painter, layout, frames, moment } = player;
     if (painter.choiceAt) player.choose(painter.choiceAt(layout, frames, moment, ...here(event)));
@@ -123,22 +120,17 @@ function wirePicture(player, canvas) {
     if (event.button) return;
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, event.clientX);
-    showTip(player, null);
     if (fingers.size > 1) return;
     choose(event);
-    slide(event);
+    tip(event);
   };
   canvas.onpointermove = (event) => {
     if (!fingers.has(event.pointerId)) return tip(event);
     const before = spread(fingers);
     fingers.set(event.pointerId, event.clientX);
-    if (fingers.size === 1) slide(event);
-    else player.clock.zoomTo((player.clock.zoom * Math.max(spread(fingers), 1)) / Math.max(before, 1));
+    if (fingers.size > 1) player.clock.zoomTo((player.clock.zoom * Math.max(spread(fingers), 1)) / Math.max(before, 1));
   };
-  canvas.onpointerup = canvas.onpointercancel = (event) => {
-    if (fingers.delete(event.pointerId)) settle(player.clock);
-    if (event.type === "pointerup") tip(event); // a finger has no other way to ask
-  };
+  canvas.onpointerup = canvas.onpointercancel = (event) => fingers.delete(event.pointerId);
   canvas.onpointerleave = (event) => {
     if (event.pointerType === "mouse") showTip(player, null);
   };

@@ -6,19 +6,23 @@
 // PAINTERS holds what the modules in `painters/` export, by file name.  Each answers the same verbs:
 //   decode(data, frames)                     its own part of the frames, see decode.js
 //   statesThatOccur(frames)  numRows(frames)  for the legend, and for the share of the height among linked players
-//   layout(frames, room)                     everything's place, its `height`, and where the thumb of the scrubber runs
+//   layout(frames, room)                     everything's place and its `height`; with an axis, where the thumb of the scrubber
+//                                            runs, as `scrub`
 //   paint(context, frames, moment, layout, look)
-//   positionAt(layout, frames, moment, x)    the position under the pointer
 //   spotAt(layout, frames, moment, x, y)     what is under the pointer, in words and with its place, or null
 //   columns(frames)  cells(frames, step)     the same as a table
 // and, if it has lanes, spotInLane(layout, frames, moment, lane); if the reader can choose one of its things by name,
-// choices(frames, step) and choiceAt(layout, frames, moment, x, y).  A moment is { step, now, view, chosen }: the frame, the
-// position of the clock, the part of the axis in sight, the name that is chosen.  Without an axis `positionAt` is null.
+// choices(frames, step) and choiceAt(layout, frames, moment, x, y).  With an axis it paints what is to come faintly, up to the
+// position `ghost`; without one it tells with ghostArea(layout) where, before the first step, the finished run is to be seen, and whether `isUnder` what is there.
+//
+// A moment is { step, before, now, ghost, view, chosen, at }: the frame, the one before it, the position of the clock, the part
+// of the axis in sight, the name that is chosen; `at` is told of things that move, see motion.js.
 
-import { SPEEDS } from "./clock.js";
+import { lastUpTo, SPEEDS } from "./clock.js";
 import { decodeFrames } from "./decode.js";
 import { CALM, NOTIFY_MS, SHARED, onKey, wire } from "./hands.js";
 import { makeLook, measure, newCanvas } from "./look.js";
+import { GHOST, Motion, moveTime, stay } from "./motion.js";
 import { paintSpan } from "./patterns.js";
 import { Clock } from "./shared_clock.js";
 import { showTableRows } from "./table.js";
@@ -28,6 +32,7 @@ import { fill } from "./words.js";
 const PLAYERS = new WeakMap(); // parentElement -> player
 const NOTICE_MS = 6000;
 const MOST_NOTE_LINES = 4;
+const AXISLESS_EDGE = 11; // px, half the thumb of the scrubber
 const SETTLE_MS = [150, 500, 1500]; // what stands above the player may come later than the player
 const LEAST_ROOM = 140; // px that a picture needs in the lecture view
 const LEAST_MORE = 90; // and each linked one below it
@@ -42,6 +47,7 @@ export default function mount({ parentElement, data, setStateValue }) {
   player.clock.views.forEach((view) => view.sayWords());
   wire(player);
   player.fit();
+  if (player.watches) player.watch();
   if (data.large) for (const delay of SETTLE_MS) setTimeout(() => player.fitAgain(), delay);
   SHARED.all.add(player);
   SHARED.onKey = onKey; // the newest load answers the keys
@@ -60,6 +66,8 @@ class Player {
     this.table = this.find(".table");
     this.tip = this.find(".tip");
     this.lane = 0; // which one the keyboard points at
+    this.motion = new Motion();
+    this.root.addEventListener("focusin", () => (SHARED.touched = this));
     this.observer = new ResizeObserver(() => {
       if (this.find(".stage").clientWidth !== this.layout?.width) this.fit();
     });
@@ -81,6 +89,7 @@ class Player {
     removeEventListener("resize", this.onWindow);
     CALM.removeEventListener("change", this.onCalm);
     clearTimeout(this.notifying);
+    cancelAnimationFrame(this.moving);
     this.leaveClock();
     SHARED.all.delete(this);
     if (SHARED.touched === this) SHARED.touched = null;
@@ -96,9 +105,11 @@ class Player {
     this.look = null;
     this.root.classList.toggle("large", data.large);
     const isNewHere = this.joinClock();
+    const stood = SHARED.stood.get(data.key)?.serial === data.start.serial;
     const ordered = !fresh && data.start.serial !== before.start.serial;
     if (isNewHere) this.clock.order(startOf(data));
     else if (ordered) this.clock.order(data.start.step);
+    this.watches = data.start.plays && (fresh ? !stood : ordered);
     if (fresh || ordered) this.hear(data);
     else if (data.id !== before.id) this.sayChanged();
   }
@@ -107,6 +118,13 @@ class Player {
   hear({ clock, start }) {
     this.told = clock && start.step ? null : start.step;
     if (this.told === null) this.notifying = setTimeout(() => this.tellServer(), NOTIFY_MS);
+  }
+
+  // A guess was made: play to the answer.
+  watch() {
+    this.watches = false;
+    if (CALM.matches) this.clock.moveTo(this.clock.last, NOTIFY_MS);
+    else this.clock.play();
   }
 
   // Other frames came under the reader's hands.
@@ -154,7 +172,13 @@ class Player {
   }
 
   get moment() {
-    return { step: this.clock.stepOf(this), now: this.clock.now, view: this.clock.view, chosen: this.chosen };
+    const { clock, before, chosen } = this;
+    return { step: clock.stepOf(this), before, now: clock.now, ghost: this.ghost, view: clock.view, chosen, at: this.motion.at };
+  }
+
+  // How far a run is seen before it is played: to its end, or only so far that an open question is not answered.
+  get ghost() {
+    return this.clock.end * this.data.ghost;
   }
 
   // What the reader wished for, as long as it is there; else the first thing that is.
@@ -228,7 +252,6 @@ class Player {
     root.classList.toggle("zooms", zooms);
     if (this.noticed) find(".notice").textContent = this.word(this.noticed.name, this.noticed.values);
     this.canvas.setAttribute("aria-label", this.frames.alt);
-    if (this.painter.spotInLane || this.painter.choices) this.canvas.tabIndex = 0;
     this.table.setAttribute("aria-label", words.table_label);
     find(".thinned").hidden = !this.data.at;
     find(".thinned").textContent = this.data.at
@@ -240,6 +263,7 @@ class Player {
     const { root, find, frames, clock, scrub, data } = this;
     const { step } = this.moment;
     if (this.layout) {
+      this.move(step);
       this.paint();
       if (clock.asTable) showTableRows(this, step);
     }
@@ -288,12 +312,47 @@ class Player {
 
   // --- the picture -------------------------------------------------------------------------------------------------
 
-  paint() {
-    const context = this.canvas.getContext("2d");
-    context.setTransform(this.look.ratio, 0, 0, this.look.ratio, 0, 0);
-    this.painter.paint(context, this.frames, this.moment, this.layout, this.look);
+  // Another moment: what keeps its identity begins to move there.
+  move(step) {
+    const { now, playing, rate } = this.clock;
+    if (now === this.stood) return;
+    this.before = this.shown ?? step;
+    Object.assign(this, { stood: now, shown: step });
+    this.motion.begin(performance.now(), CALM.matches ? 0 : moveTime(playing ? rate : 0));
     if (this.root.getRootNode().activeElement === this.canvas) this.pointAtLane();
     else showTip(this, null);
+  }
+
+  paint() {
+    const { canvas, layout, look, motion } = this;
+    cancelAnimationFrame(this.moving);
+    motion.frame(performance.now());
+    this.paintMoment(canvas, this.moment);
+    const area = this.painter.ghostArea?.(layout);
+    if (area && this.clock.at === 0) this.paintGhost(canvas.getContext("2d"), area, look);
+    if (motion.share < 1) this.moving = requestAnimationFrame(() => this.paint());
+    this.root.dataset.moving = motion.share < 1;
+  }
+
+  paintMoment(canvas, moment, look = this.look) {
+    const { frames, layout } = this;
+    const context = canvas.getContext("2d");
+    context.setTransform(look.ratio, 0, 0, look.ratio, 0, 0);
+    this.painter.paint(context, frames, moment, layout, look);
+  }
+
+  // What will have become of it, over what is there or under it.
+  paintGhost(context, { x, y, width, height, isUnder }, { ratio }) {
+    const { canvas, frames } = this;
+    const last = newCanvas(canvas.width, canvas.height);
+    const now = this.ghost;
+    this.paintMoment(last, { ...this.moment, step: lastUpTo(frames.positions, now), before: undefined, now, at: stay }, { ...this.look, wordless: true });
+    const box = [x, y, width, height];
+    context.globalAlpha = GHOST;
+    context.globalCompositeOperation = isUnder ? "destination-over" : "source-over";
+    context.drawImage(last, ...box.map((each) => each * ratio), ...box);
+    context.globalAlpha = 1;
+    context.globalCompositeOperation = "source-over";
   }
 
   // The span at the cursor of the lane that the keyboard points at; `aloud` for those who only hear.
@@ -332,7 +391,9 @@ class Player {
     const { widthOf, size } = this.look;
     const linked = clock.views.map((view) => view.frames);
     this.layout = this.painter.layout(this.frames, { width, room, size, widthOf, linked });
-    const { height, scrub } = this.layout;
+    const { height, scrub = { from: AXISLESS_EDGE, span: width - 2 * AXISLESS_EDGE } } = this.layout;
+    this.motion.end();
+    this.before = this.shown = undefined;
     canvas.hidden = clock.asTable;
     this.table.hidden = !clock.asTable;
     this.table.style.height = `${height}px`;
@@ -384,16 +445,22 @@ function drawLegend(player, ratio) {
     const look = view.look ?? makeLook(view.root, view.data, ratio);
     for (const state of view.painter.statesThatOccur(view.frames)) states.set(look.states[state].name, [state, look]);
   }
-  player.find(".legend").replaceChildren(
-    ...[...states.values()].map(([state, look]) => {
-      const item = document.createElement("li");
-      const swatch = newCanvas(22 * ratio, 14 * ratio);
-      const context = swatch.getContext("2d");
-      context.scale(ratio, ratio);
-      paintSpan(context, look.states[state], 0, 0, 22, 14, [3, 3], look);
-      swatch.setAttribute("aria-hidden", "true");
-      item.append(swatch, look.states[state].label);
-      return item;
-    }),
-  );
+  const items = [...states.values()].map(([state, look]) => legendItem(look.states[state], 1, look.states[state].label, look, ratio));
+  if (items.length && views.some((view) => view.frames.foretells)) {
+    const [state, look] = [...states.values()].at(-1);
+    items.push(legendItem(look.states[state], GHOST, player.word("to_come"), look, ratio));
+  }
+  player.find(".legend").replaceChildren(...items);
+}
+
+function legendItem(state, strength, label, look, ratio) {
+  const item = document.createElement("li");
+  const swatch = newCanvas(22 * ratio, 14 * ratio);
+  const context = swatch.getContext("2d");
+  context.scale(ratio, ratio);
+  context.globalAlpha = strength;
+  paintSpan(context, state, 0, 0, 22, 14, [3, 3], look);
+  swatch.setAttribute("aria-hidden", "true");
+  item.append(swatch, label);
+  return item;
 }

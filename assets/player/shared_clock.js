@@ -4,7 +4,7 @@
 // views has a position; each view shows its last frame that is not later.  A view answers `draw()`, `settle(delay)` (the
 // reader stands still), `say(name, values)` (a passing remark) and `isBefore(other)` on the page.
 
-import { ROUNDING, advance, clampStep, lastUpTo, unionOf } from "./clock.js";
+import { ROUNDING, advance, clampStep, lastUpTo, rateFor, stopsOf, unionOf } from "./clock.js";
 import { frameOf } from "./decode.js";
 import { clampZoom, follow, zoomLimit } from "./zoom.js";
 
@@ -15,7 +15,7 @@ export class Clock {
   phase = 0;
   playing = false;
   speed = 1;
-  autopause = true;
+  autopause = false;
   asTable = false;
   zoom = 1;
   view = null; // the part of the axis in sight
@@ -108,6 +108,7 @@ export class Clock {
   }
 
   play() {
+    if (this.playing) return;
     if (this.at >= this.last) this.at = 0;
     this.playing = true;
     this.phase = 0;
@@ -121,7 +122,7 @@ export class Clock {
     if (!this.playing) return;
     const seconds = Math.max(now - this.before, 0) / 1000;
     const from = { step: this.at, phase: this.phase };
-    const moved = advance(from, seconds, this.rate, this.last, this.autopause ? this.events : []);
+    const moved = advance(from, seconds, this.rate, this.last, this.autopause ? stopsOf(this.events, this.last) : []);
     this.before = now;
     this.phase = moved.phase;
     if (moved.step !== this.at) {
@@ -134,7 +135,7 @@ export class Clock {
   }
 
   get rate() {
-    return this.leader.data.rate * this.speed;
+    return (this.leader.data.rate ?? rateFor(this.last)) * this.speed;
   }
 
   stop() {

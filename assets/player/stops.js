@@ -1,6 +1,6 @@
 // The stations of a server in a row, with the loop below: prefill above, decode under it, from the sampler and back to it.
 
-const [PREFILL, DECODE, SAMPLE] = [3, 4, 5]; // places in the list of stations
+export const [PREFILL, DECODE, SAMPLE] = [3, 4, 5]; // places in the list of stations
 const LEAST_GAP = 10; // px for an arrow
 const HEAD = 4; // px of an arrow's head
 
@@ -23,6 +23,35 @@ export function placeStops(names, { width, top, size, widthOf, second }) {
   const below = top + height + Math.round(size * (second ? 0.85 : 0.6));
   boxes[DECODE] = { ...boxes[PREFILL], y: below };
   return { boxes, height: below + height - top };
+}
+
+// A token on its way from one station to the next, along the arrows; `share` of the way is behind it.
+export function paintTraveller(c, boxes, from, to, share, colour, look) {
+  const [x, y] = pointOn(wayBetween(boxes, from, to), share);
+  c.fillStyle = colour;
+  c.strokeStyle = look.background;
+  c.lineWidth = 2;
+  c.beginPath();
+  c.arc(x, y, look.size * 0.42, 0, 2 * Math.PI);
+  c.fill();
+  c.stroke();
+}
+
+// What is decoded comes from the sampler, whatever was lit meanwhile.
+export function wayBetween(boxes, from, to) {
+  if (to === DECODE && from !== DECODE) return loopWays(boxes, 0)[1];
+  if (from === DECODE && to === SAMPLE) return loopWays(boxes, 0)[0];
+  const middle = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
+  return [middle(boxes[from]), middle(boxes[to])];
+}
+
+function pointOn(corners, share) {
+  const parts = corners.slice(1).map(([x, y], at) => Math.hypot(x - corners[at][0], y - corners[at][1]));
+  let left = share * parts.reduce((sum, part) => sum + part, 0);
+  const at = parts.findIndex((part, index) => left <= part || index === parts.length - 1 || ((left -= part), false));
+  const [[x0, y0], [x1, y1]] = [corners[at], corners[at + 1]];
+  const along = parts[at] ? Math.min(left / parts[at], 1) : 0;
+  return [x0 + (x1 - x0) * along, y0 + (y1 - y0) * along];
 }
 
 export function stopUnder({ boxes }, x, y) {
@@ -77,11 +106,18 @@ function paintWays(c, boxes, look) {
     const y = from.y + from.height / 2;
     paintWay(c, [[from.x + from.width + 1, y], [to.x - 1, y]], look);
   }
+  for (const way of loopWays(boxes, look.size * 0.45)) paintWay(c, way, look);
+}
+
+// From decode to the sampler, and back; the two are `apart` px off the middle.
+function loopWays(boxes, apart) {
   const [decode, sample] = [boxes[DECODE], boxes[SAMPLE]];
   const [right, middle, bottom] = [decode.x + decode.width + 1, decode.y + decode.height / 2, sample.y + sample.height + 1];
   const [out, back] = [sample.x + sample.width * 0.3, sample.x + sample.width * 0.7];
-  paintWay(c, [[right, middle - look.size * 0.45], [out, middle - look.size * 0.45], [out, bottom]], look);
-  paintWay(c, [[back, bottom], [back, middle + look.size * 0.45], [right, middle + look.size * 0.45]], look);
+  return [
+    [[right, middle - apart], [out, middle - apart], [out, bottom]],
+    [[back, bottom], [back, middle + apart], [right, middle + apart]],
+  ];
 }
 
 // A line through corners, with a head at its end.

@@ -2,6 +2,7 @@
 // block numbers, and below it whoever waits, drawn to the same scale.  For the painters that show memory.
 
 import { decodeRuns, expandChanges } from "./decode.js";
+import { stay } from "./motion.js";
 import { inkOn, makeFill, paintSpan } from "./patterns.js";
 
 const FAINT = 0.5; // how strong a slot without a token is
@@ -48,8 +49,9 @@ function styleOf(look, requests, run) {
   return look.styles.get(key);
 }
 
-export function paintStrip(c, frames, strip, step, place, look, marked = []) {
-  const runs = strip.rows[step];
+// What is free first: what is owned may be on its way.
+export function paintStrip(c, frames, strip, step, place, look, { marked = [], at = stay } = {}) {
+  const runs = strip.rows[step].filter(({ owner }) => owner < 0).concat(ownedRuns(strip, step, at));
   for (const run of runs) {
     const style = styleOf(look, frames.requests, run);
     const x = edge(place, run.from, look);
@@ -58,17 +60,31 @@ export function paintStrip(c, frames, strip, step, place, look, marked = []) {
     c.globalAlpha = 1;
   }
   if (strip.size > 1) paintBlocks(c, frames, strip, step, place, look, marked);
-  else paintOwners(c, frames, strip, runs, place, look);
+  else paintOwners(c, frames, strip, strip.rows[step], at, place, look);
   if (strip.everWaits) paintWaiting(c, frames, strip, step, place, look);
+}
+
+// The runs of the requests where they are by now.  A request's first run stays its first run, wherever it is moved to; in
+// paged memory a run stays in its block.  New tokens fill their slots from the left.
+function ownedRuns(strip, step, at) {
+  const count = new Map();
+  return strip.rows[step].filter(({ owner }) => owner >= 0).map((run) => {
+    const { from, to, owner, state } = run;
+    const kind = `${strip.title} ${owner} ${state}`;
+    const nth = strip.size > 1 ? Math.floor(from / strip.size) : (count.get(kind) ?? 0);
+    count.set(kind, nth + 1);
+    return { ...run, ...at(`${kind} ${nth}`, { from, to }, { from, to: from }) };
+  });
 }
 
 // --- contiguous: one letter for each request, the size of each hole, a scale below -----------------------------------
 
-function paintOwners(c, frames, strip, runs, place, look) {
-  for (const { from, to, owner } of stretches(runs)) {
+function paintOwners(c, frames, strip, runs, at, place, look) {
+  for (const { owner, ...there } of stretches(runs)) {
+    const { from, to } = owner < 0 ? there : at(`${strip.title} ${owner}`, there);
     const [x, end] = [edge(place, from, look), edge(place, to, look)];
     frame(c, x, end, place, owner < 0 ? look.faint : look.background);
-    const size = sizeText(strip, to - from);
+    const size = sizeText(strip, there.to - there.from);
     const letter = frames.requests.letters[owner] ?? "";
     plate(c, letter, size, x, end, place.top + place.height / 2 + 0.5, look);
   }
@@ -93,6 +109,7 @@ function frame(c, x, end, place, colour) {
 
 // A letter on a ground of its own, so that it reads on every pattern; with the size where there is room.
 export function plate(c, letter, size, x, end, middle, look) {
+  if (look.wordless) return; // a faint picture over another one
   const own = letter ? look.widthOfBold(letter) + 6 : 0;
   const both = size && own + look.widthOf(size) + 12 <= end - x;
   const width = own + (both ? look.widthOf(size) + (own ? 6 : 8) : 2);

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser import helpers
-from tests.browser.verbs import button, data, note, player
+from tests.browser.verbs import button, data, note, player, scrub
 
 
 def where(page: Page) -> list[tuple[float, float]]:
@@ -16,6 +16,7 @@ def test_the_same_document_whole_and_in_chunks_on_one_clock(new_page):
     helpers.visit(page, "/chunked_prefill", part="chunks")
     assert where(page) == [(0, 0), (0, 0)]
 
+    button(page, "autopause").click()
     button(page, "play").click()  # it stops where the document comes in, below
     expect(player(page)).to_have_attribute("data-playing", "true")
     expect(player(page)).to_have_attribute("data-playing", "false")
@@ -38,13 +39,7 @@ def test_the_same_document_whole_and_in_chunks_on_one_clock(new_page):
     assert data(page, "step", 0) < data(page, "step", 1)
     expect(note(page, 0)).to_contain_text("412 ms instead of 11.4 ms")
 
-    box = player(page, 1).locator(".stage canvas").bounding_box()
-    assert box is not None
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + 0.3 * box["width"], middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.99 * box["width"], middle, steps=4)
-    page.mouse.up()
+    scrub(page, 0.99)
     assert data(page, "moment", 0) == data(page, "moment", 1) == data(page, "moments") - 1
     expect(note(page, 0)).to_contain_text("Done: A, B and C")
 

@@ -1,19 +1,9 @@
 """Chapter 11 in a browser: kernels one by one or replayed on one clock, and three ways of steps."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser import helpers
-from tests.browser.verbs import button, note, player, step_of
-
-
-def scrub(page: Page, share: float) -> None:
-    box = player(page).locator(".stage canvas").bounding_box()
-    assert box is not None
-    middle = box["y"] + box["height"] / 3
-    page.mouse.move(box["x"] + 0.5 * box["width"], middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + share * box["width"], middle, steps=4)
-    page.mouse.up()
+from tests.browser.verbs import button, note, player, scrub, step_of
 
 
 def test_the_gpu_waits_for_every_launch_and_for_one_replay(new_page):
@@ -30,6 +20,7 @@ def test_the_gpu_waits_for_every_launch_and_for_one_replay(new_page):
     page.keyboard.press("ArrowLeft")
     helpers.expect_step(page, 0)
 
+    button(page, "autopause").click()
     button(page, "play").click()  # it stops where the replay is through
     expect(player(page)).to_have_attribute("data-playing", "true")
     expect(note(page)).to_contain_text(
@@ -38,7 +29,7 @@ def test_the_gpu_waits_for_every_launch_and_for_one_replay(new_page):
     expect(player(page)).to_have_attribute("data-playing", "false")
     replayed = step_of(page)
 
-    scrub(page, 0.999)
+    scrub(page, 0.99)
     expect(note(page)).to_contain_text("One by one: the first 16 of 192 kernels took 325 µs")
     assert step_of(page) > 1.5 * replayed
 

@@ -18,11 +18,12 @@ def test_d_finds_no_hole_and_waits_until_b_is_done(new_page):
     note = holes.locator(".note")
     expect(note).to_have_text("A gets 0.8 GB in one piece.")
 
-    holes.locator('[data-act="play"]').click()  # it stops where W comes
+    holes.locator('[data-act="autopause"]').click()
+    holes.locator('[data-act="play"]').click()  # arrivals close upon each other are one stop
     expect(holes).to_have_attribute("data-playing", "true")
     expect(holes).to_have_attribute("data-playing", "false")
-    expect(note).to_have_text("W gets 0.6 GB in one piece.")
-    page.keyboard.press("ArrowLeft")
+    expect(note).to_contain_text(D_WAITS)
+    page.keyboard.press("Home")
     expect(note).to_have_text("A gets 0.8 GB in one piece.")
     scrub = holes.locator(".scrub")
     scrub.focus()
@@ -49,6 +50,7 @@ def test_a_drag_over_the_picture_does_not_move_the_clock_and_pointing_tells_what
     page.mouse.down()
     page.mouse.move(box["x"] + 300, box["y"] + 40)
     page.mouse.up()
+    page.mouse.move(box["x"] + 301, box["y"] + 40)
     expect(holes).to_have_attribute("data-step", "7")
     expect(holes.locator(".tip")).to_contain_text("free, but too small · 0.5 GB")
 

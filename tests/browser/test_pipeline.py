@@ -18,6 +18,7 @@ def test_a_text_travels_from_the_reader_to_the_screen(new_page):
     expect(note).to_have_text("Your text. Characters: 12; bytes in UTF-8: 21.")
     expect(player).to_have_attribute("data-painter", "pipeline")
 
+    player.locator('[data-act="autopause"]').click()
     player.locator('[data-act="play"]').click()  # it stops where the text is cut into tokens
     expect(note).to_contain_text("Tokenized.")
     expect(player).to_have_attribute("data-playing", "false")

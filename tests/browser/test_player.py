@@ -9,6 +9,26 @@ from tests.browser.helpers import expect_address, expect_step, nudge
 from tests.browser.verbs import PLAYER, button, data, expect_playing, last_step, step_of
 
 GUESS = ".st-key-predict-utilization"
+COMING = '[class*="st-key-coming-"]'
+# How many different colours stand in a column of the picture, at a share of its width.
+COLOURS_AT = """(canvas, share) => {
+  const {data} = canvas.getContext('2d').getImageData(
+    Math.floor(canvas.width * share), 0, 1, canvas.height);
+  const found = new Set();
+  for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 4).join(' '));
+  return found.size;
+}"""
+
+
+def colours_at(page, share):
+    return page.locator(f"{PLAYER} .stage canvas").first.evaluate(COLOURS_AT, share)
+
+
+def guess(page, number):
+    field = page.locator(GUESS).get_by_role("spinbutton")
+    field.fill(str(number))
+    field.press("Enter")
+    page.locator(f"{GUESS}-done button").click()
 
 
 def test_the_player_plays_pauses_at_events_steps_jumps_and_scrubs(new_page):
@@ -19,7 +39,8 @@ def test_the_player_plays_pauses_at_events_steps_jumps_and_scrubs(new_page):
     note = page.locator(f"{PLAYER} .note")
     first_note = note.inner_text()
 
-    page.locator(f"{PLAYER} .speed").select_option("8")
+    expect(button(page, "autopause")).to_have_attribute("aria-checked", "false")
+    button(page, "autopause").click()
     button(page, "play").click()
     expect_playing(page, True)
     expect_playing(page, False)  # by itself: something happened
@@ -48,6 +69,7 @@ def test_the_player_plays_pauses_at_events_steps_jumps_and_scrubs(new_page):
     expect(page.locator(f"{PLAYER} .stage canvas")).to_be_hidden()
 
     button(page, "autopause").click()
+    page.locator(f"{PLAYER} .speed").select_option("2")
     button(page, "play").click()
     expect_playing(page, True)
     button(page, "play").click()
@@ -114,7 +136,6 @@ def test_one_request_is_followed_to_its_first_token_back_and_on(new_page):
     page = new_page("en", warm=True)
     helpers.visit(page, "/latency")
     note = page.locator(f"{PLAYER} .note")
-    button(page, "autopause").click()  # nothing stops it on the way
     page.locator(f"{PLAYER} .speed").select_option("8")
     button(page, "play").click()
     expect_step(page, last_step(page))
@@ -145,3 +166,103 @@ def test_one_request_is_followed_to_its_first_token_back_and_on(new_page):
     button(page, "next").click()
     expect(note).to_contain_text("this is the TTFT")
     assert data(page, "time") > 4 * sampled
+
+
+def test_a_player_opens_on_the_run_to_come_and_an_open_question_is_not_answered_by_it(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/batching")
+    expect_step(page, 0)
+    assert colours_at(page, 0.3) > colours_at(page, 0.9) + 1
+    page.locator(f"{GUESS}-skip button").click()
+    expect(page.locator(f"{GUESS}-again")).to_be_visible()
+    expect_step(page, 0)
+    assert colours_at(page, 0.9) >= colours_at(page, 0.3)
+    helpers.visit(page, "/prefix_cache", part="tree")  # without an axis, too
+    assert colours_at(page, 0.3) > 3
+
+
+def test_a_click_tells_what_is_there_and_leaves_the_moment_alone(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/pipeline")
+    box = page.locator(f"{PLAYER} .stage canvas").bounding_box()
+    tip = page.locator(f"{PLAYER} .tip")
+    page.mouse.click(box["x"] + box["width"] * 0.06, box["y"] + 14)
+    expect(tip).to_contain_text("your text")
+    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.6)
+    expect(tip).to_be_hidden()
+    expect_step(page, 0)
+
+
+def test_keys_work_on_a_picture_that_was_reached_by_the_tab_key(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/chunked_prefill")
+    page.locator(".st-key-controls").get_by_role("switch").or_(
+        page.locator(".st-key-controls input[type=checkbox]")
+    ).first.focus()
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.shadowRoot?.activeElement?.tagName") == (
+            "CANVAS"
+        ):
+            break
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 1)
+    page.keyboard.press("End")
+    expect_step(page, last_step(page))
+    page.keyboard.press("Home")
+    expect_step(page, 0)
+
+
+def test_the_scrubber_stays_within_its_figure(new_page):
+    page = new_page("en", warm=True)
+    for path in ("/batching", "/chunked_prefill", "/fragmentation", "/pipeline"):
+        helpers.visit(page, path)
+        scrub = page.locator(f"{PLAYER} .scrub").first.bounding_box()
+        stage = page.locator(f"{PLAYER} .stage").first.bounding_box()
+        assert scrub["x"] >= stage["x"] - 0.5, path
+        assert scrub["x"] + scrub["width"] <= stage["x"] + stage["width"] + 0.5, path
+
+
+def test_after_a_guess_the_figure_plays_to_the_answer_and_a_reload_keeps_it(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/batching")
+    page.locator(f"{PLAYER} .speed").select_option("4")
+    guess(page, 40)
+    expect_playing(page, True)
+    expect(page.locator(COMING).first).to_be_attached()
+    expect(page.locator(f"{COMING} p").filter(visible=True)).to_have_count(0)
+    expect_step(page, last_step(page))
+    expect(page.locator(COMING)).to_have_count(0)
+    expect(page.locator(GUESS)).to_contain_text("46.7%")
+    page.reload()
+    expect(page.locator(f"{GUESS}-again")).to_be_visible()
+    expect_step(page, 0)
+    expect_playing(page, False)
+
+
+def test_who_does_not_wait_is_shown_the_result_at_once(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/batching")
+    guess(page, 40)
+    page.locator(f"{GUESS}-now button").click()
+    expect(page.locator(COMING)).to_have_count(0)
+    expect(page.locator(GUESS)).to_contain_text("46.7%")
+
+
+def test_with_reduced_motion_the_figure_jumps_to_the_answer(new_page):
+    page = new_page("en", reduced_motion="reduce")
+    helpers.visit(page, "/batching")
+    guess(page, 40)
+    expect(page.locator(f"{GUESS}-again")).to_be_visible()
+    expect_step(page, last_step(page))
+    expect(page.locator(GUESS)).to_contain_text("46.7%")
+
+
+def test_a_moved_slider_and_a_reload_lose_neither_the_question_nor_the_result(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/batching")
+    nudge(page, "Tokens that B writes")
+    expect_address(page, "/batching", longest=101)
+    page.reload()
+    expect(page.locator(f"{GUESS}-done")).to_be_visible()
+    expect(page.get_by_text("slot utilization is")).to_have_count(0)

@@ -16,6 +16,7 @@ def test_the_tree_plays_stops_at_cuts_and_evictions_steps_back_and_scrubs(new_pa
     expect(player).to_have_attribute("data-steps", "33")
     expect(note).to_contain_text("6 requests wait; the tree is empty")
 
+    player.locator('[data-act="autopause"]').click()
     player.locator('[data-act="play"]').click()  # it stops where a node is cut
     expect(player).to_have_attribute("data-playing", "true")
     expect(player).to_have_attribute("data-playing", "false")

@@ -25,6 +25,7 @@ def test_a_round_is_proposed_checked_rejected_and_corrected(new_page):
     expect(note).to_contain_text("Step 1 of the draft: it proposes A")
     total = int(player.get_attribute("data-steps"))
 
+    player.locator('[data-act="autopause"]').click()
     player.locator('[data-act="play"]').click()  # it stops at the rejection
     expect(player).to_have_attribute("data-playing", "true")
     expect(player).to_have_attribute("data-playing", "false")

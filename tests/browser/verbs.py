@@ -52,3 +52,10 @@ def last_step(page: Page) -> int:
 
 def expect_playing(page: Page, playing: bool) -> None:
     expect(player(page)).to_have_attribute("data-playing", str(playing).lower())
+
+
+def scrub(page: Page, share: float) -> None:
+    """Move the scrubber to a share of its way."""
+    box = player(page).locator(".scrub").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)

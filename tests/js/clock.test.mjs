@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { advance, carryOver, clampStep, nextEvent, previousEvent } from "../../assets/player/clock.js";
+import { advance, carryOver, clampStep, nextEvent, previousEvent, rateFor, stopsOf } from "../../assets/player/clock.js";
 
 const EVENTS = [3, 7, 12];
 const from = (step, phase = 0) => ({ step, phase });
@@ -57,4 +57,14 @@ test("a hidden tab does not make the player leap", () => {
 test("other frames keep the step, or clamp it to the end and say so", () => {
   assert.deepEqual(carryOver(5, 10), { step: 5, clamped: false });
   assert.deepEqual(carryOver(50, 10), { step: 10, clamped: true });
+});
+
+test("a run takes 15 to 20 s whatever its length, and a short one gives time to read", () => {
+  for (const last of [40, 200, 5000]) assert.ok(last / rateFor(last) >= 15 && last / rateFor(last) <= 20);
+  assert.equal(1 / rateFor(3), 2.5);
+});
+
+test("events close upon each other are one stop, at the first of them", () => {
+  assert.deepEqual(stopsOf([3, 4, 5, 30, 60, 62], 60), [3, 30, 60]);
+  assert.deepEqual(stopsOf([1, 3], 5), [1, 3]);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { decodeFrames } from "../../assets/player/decode.js";
 import * as pipeline from "../../assets/player/painters/pipeline.js";
+import { wayBetween } from "../../assets/player/stops.js";
 import { FakeContext, lookOf, widthOf } from "./fake.mjs";
 
 const KINDS = ["queue", "prefill", "decode", "tokenize", "sample", "detokenize", "answer"];
@@ -21,7 +22,7 @@ function sent() {
       waiting: [[0, []], [6, ["E5"]]],
       screen: [[0, ""], [5, "a"]],
     },
-    texts: { stations: ["text", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "screen"] },
+    texts: { stations: ["text", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "screen"], tasks: Array(8).fill("does something") },
     notes: [[0, ""]],
     times: [[0, ""], [1, "40 µs"], [2, ""], [3, "2 ms"], [4, "9 µs"], [5, "1 ms"], [6, "3 µs"]],
     states: KINDS.map((name) => ({ name, label: name, colour: `#${name}`, pattern: "diagonal" })),
@@ -117,8 +118,26 @@ test("more tokens than fit scroll so that the newest is in sight", () => {
 test("what is under the pointer is said: a station with its time, a token with its layers", () => {
   const layout = place();
   const box = layout.stops.boxes[3];
-  assert.equal(pipeline.spotAt(layout, frames, moment(3), box.x + 5, box.y + 5).text, "prefill · 2 ms");
+  assert.equal(pipeline.spotAt(layout, frames, moment(3), box.x + 5, box.y + 5).text, "prefill · 2 ms\ndoes something");
   const chip = layout.chips[0];
   assert.equal(pipeline.spotAt(layout, frames, moment(2), chip.x + 2, layout.top + 2).text, "H · id 72 · KV in 1 layers");
   assert.equal(pipeline.spotAt(layout, frames, moment(3), layout.chips[3].x + 2, layout.top + 2), null);
+});
+
+test("a token travels along the arrows, and from the sampler back to the decode station, also in a step back", () => {
+  const { boxes } = place().stops;
+  const middle = boxes[1].y + boxes[1].height / 2;
+  assert.deepEqual(wayBetween(boxes, 1, 2).map(([, y]) => y), [middle, middle]);
+  const loop = wayBetween(boxes, 6, 4);
+  assert.ok(loop[0][0] > boxes[5].x && loop[0][0] < boxes[5].x + boxes[5].width && loop.at(-1)[1] > boxes[4].y);
+  const dots = (step, before, way) => {
+    const context = new FakeContext();
+    const at = (key, there, origin) => (key.startsWith("way") ? { way } : there);
+    pipeline.paint(context, frames, { ...moment(step), before, at }, place(), lookOf(frames.states));
+    return context.calls.filter(({ name }) => name === "arc").map(({ given }) => given[0]);
+  };
+  const [half] = dots(2, 1, 0.5);
+  assert.ok(half > boxes[1].x && half < boxes[3].x);
+  assert.equal(dots(1, 2, 0.5).length, 1);
+  assert.deepEqual(dots(2, 1, 1), []);
 });

@@ -125,8 +125,16 @@ test("thinned frames go by the numbers of their run", () => {
   assert.deepEqual([clock.at, clock.number, clock.total], [1, 4, 9]);
 });
 
+test("playing runs to the end, unless the reader wants to pause at events", () => {
+  const { clock } = pair();
+  clock.play();
+  for (let now = clock.before, frame = 0; clock.playing && frame < 100; frame++) clock.tick((now += 200));
+  assert.equal(clock.at, clock.last);
+});
+
 test("playing walks over the moments of both and pauses at an event of either", () => {
   const { clock, upper, lower } = pair();
+  clock.autopause = true;
   clock.play();
   for (let now = clock.before, frame = 0; clock.playing && frame < 20; frame++) clock.tick((now += 200));
   assert.deepEqual([clock.at, clock.playing], [2, false]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { decodeFrames } from "../../assets/player/decode.js";
+import { Motion } from "../../assets/player/motion.js";
 import * as slots from "../../assets/player/painters/slots.js";
 import { FakeContext, lookOf, sent, widthOf } from "./fake.mjs";
 
@@ -25,7 +26,18 @@ test("the picture fits its room, and gets dense before rows get too low to read"
   assert.ok(place(160).height <= 160 && place(160).dense);
 });
 
-test("nothing of the future is drawn", () => {
+test("what is to come is faintly there, as far as it may be seen", () => {
+  const layout = place();
+  const edges = (ghost) => {
+    const context = new FakeContext();
+    slots.paint(context, frames, { step: 0, now: 0, ghost }, layout, lookOf(frames.states));
+    return Math.max(...frames.states.flatMap((state) => context.areas(`fill of ${state.name}`)).map(([x, , width]) => x + width));
+  };
+  assert.ok(edges(9) > layout.left + 9 * layout.cell);
+  assert.ok(edges(4) <= layout.left + 5 * layout.cell && edges(4) > layout.left + 4 * layout.cell);
+});
+
+test("where nothing may be seen, nothing of the future is drawn", () => {
   const layout = place();
   for (const step of [0, 3, 5]) {
     const edge = layout.left + (step + 1) * layout.cell + 0.5;
@@ -82,12 +94,6 @@ test("ticks are round numbers counted from one", () => {
   assert.deepEqual(tickSteps(numbers, 4, 21).slice(0, 3).map((step) => numbers[step] + 1), [10, 20, 30]);
 });
 
-test("a place on the axis is a step, also outside of it", () => {
-  const layout = place();
-  const found = [-50, layout.left + 1, 9999].map((x) => slots.positionAt(layout, frames, { step: 9 }, x));
-  assert.deepEqual(found, [0, 0, 9]);
-});
-
 test("only cells that were played answer the pointer, in words", () => {
   const layout = place();
   const y = layout.grids[1].top + layout.rowHeight + 1;
@@ -137,4 +143,23 @@ test("who has just come is named beside the playhead until the letter fits insid
   const whereA = (step) => paint(step, narrow).calls.find((call) => call.name === "fillText" && call.given[0] === "A").given[1];
   assert.ok(whereA(0) > narrow.left + narrow.cell);
   assert.ok(whereA(4) < narrow.left + 2.5 * narrow.cell);
+});
+
+test("who gets a slot moves there from the queue, and back", () => {
+  const layout = place();
+  const chips = (step, before, share) => {
+    const context = new FakeContext();
+    const motion = new Motion();
+    const paint = (at, now) => (motion.frame(now), slots.paint(context, frames, { ...at, at: motion.at }, layout, lookOf(frames.states)));
+    paint({ step: before }, 0);
+    motion.begin(0, 100);
+    context.calls.length = 0;
+    paint({ step, before }, share * 100);
+    return context.calls.filter(({ name, given }) => name === "fillText" && given[0] === "C").map(({ given }) => given[2]);
+  };
+  const [queue, row] = [layout.grids[0].waiting, layout.grids[0].top];
+  const isBetween = (y) => y < queue - 2 && y > row + layout.rowHeight;
+  assert.ok(chips(5, 4, 0.3).some(isBetween), "on the way to its slot");
+  assert.ok(chips(4, 5, 0.3).some(isBetween), "on the way back");
+  assert.ok(!chips(5, 4, 1).some(isBetween));
 });

@@ -47,6 +47,27 @@ test("a span stands where its time is, as far as the cursor has come", () => {
   near(kernel[0] + kernel[2], xOf(layout, 5));
 });
 
+test("what is to come is faintly there, as far as it may be seen", () => {
+  const layout = place();
+  const ends = (more) => spansOf(paint({ ...moment(0), ...more })).map(([x, , width]) => Math.round(x + width - layout.left));
+  const far = (ms) => Math.round(xOf(layout, ms) - layout.left);
+  assert.ok(Math.max(...ends({ ghost: 0.01 })) > far(7));
+  assert.ok(Math.max(...ends({ ghost: 0.005 })) <= far(5) && Math.max(...ends({ ghost: 0.005 })) > far(4));
+});
+
+test("a guess is marked on the axis, also beyond the cursor, and at the end if it lies further", () => {
+  const at = (seconds) => {
+    const guessed = decodeFrames(sentTimeline(), timeline);
+    guessed.marks = [[seconds, "your guess"]];
+    const context = paint(moment(0), guessed);
+    assert.ok(context.texts().includes("your guess"));
+    const layout = place();
+    return context.calls.some(({ name, given }) => name === "moveTo" && Math.abs(given[0] - xOf(layout, Math.min(seconds, 0.01) * 1000)) < 1);
+  };
+  assert.ok(at(0.007) && at(3));
+  assert.ok(!paint(moment(0)).texts().includes("your guess"));
+});
+
 test("nothing of the future is drawn, unless the page shows it", () => {
   const layout = place();
   for (const step of [0, 1, 2]) {
@@ -93,14 +114,6 @@ test("the cursor stands at its time, and its time stands on the axis", () => {
   near(cursor[0] + 1, xOf(place(), 5));
   assert.ok(context.texts().includes("5.0"));
   assert.ok(context.texts().includes("Time (ms)"));
-});
-
-test("a place in the picture is a time, also outside of it and while zoomed in", () => {
-  const layout = place();
-  const at = (x, view = WHOLE) => timeline.positionAt(layout, frames, moment(2, view), x);
-  assert.deepEqual([at(-50), at(9999)], [0, 0.01]);
-  near(at(xOf(layout, 5)), 0.005, 1e-9);
-  near(at(layout.right, { from: 0.003, to: 0.005 }), 0.005, 1e-9);
 });
 
 test("the pointer is told what a span is, but not how long it still takes", () => {
@@ -159,19 +172,20 @@ test("spans narrower than the screen can show are drawn once, not one by one", (
 
 test("what is over is painted once, and anew after a step back or when the window moves", () => {
   const layers = [];
+  let cleared = 0;
   const newCanvas = () => {
-    const context = Object.assign(new FakeContext(), { setTransform() {} });
+    const context = Object.assign(new FakeContext(), { setTransform() {}, clearRect: () => cleared++ });
     layers.push(context);
     return { getContext: () => context };
   };
   const look = { ...lookOf(frames.states), newCanvas };
   const layout = place();
   const context = Object.assign(new FakeContext(), { drawImage() {} });
-  const show = (at) => timeline.paint(context, frames, at, layout, look);
-  for (const step of [0, 1, 2, 2]) show(moment(step));
-  assert.deepEqual(layers.map((layer) => spansOf(layer).length), [3]);
-  show(moment(1));
-  show(moment(2));
-  show(moment(2, { from: 0.003, to: 0.01 }));
-  assert.deepEqual(layers.map((layer) => spansOf(layer).length), [3, 3, 2]);
+  const show = (at) => (timeline.paint(context, frames, at, layout, look), [cleared, spansOf(layers[0]).length]);
+  for (const step of [0, 1, 2]) show(moment(step));
+  assert.deepEqual(show(moment(2)), [1, 3]);
+  assert.equal(show(moment(1))[0], 2);
+  assert.deepEqual(show(moment(2)), [2, 6]); // all three anew
+  assert.deepEqual(show(moment(2, { from: 0.003, to: 0.01 })), [3, 8]);
+  assert.equal(layers.length, 1);
 });

@@ -98,10 +98,6 @@ test("a node is told whole, with its locks and its turn", () => {
   assert.equal(tree.spotInLane(layout, frames, moment(0), 1).text, "empty tree");
 });
 
-test("pointing at the picture does not move the reader", () => {
-  assert.equal(tree.positionAt(place(), frames, moment(2), 10), 2);
-});
-
 test("the table has every node of a step and the queue", () => {
   assert.deepEqual(tree.columns(frames), ["Tree", "Requests"]);
   const [nodes, queue] = tree.cells(frames, 1);

@@ -15,7 +15,7 @@ panels         `stacked_time_series`: small charts above each other
 bar_charts     `bars`, `grouped_bars`
 timelines      `request_timeline`: what each request was doing when
 distributions  `distribution`, with its percentiles
-marks          `mark_point`, `mark_arrow`, `number_line`: a guess beside what came out
+marks          `mark_point`, `mark_guess`, `mark_arrow`, `number_line`: a guess beside what came out
 drawing        `show`, with words for those who do not see it
 """
 
@@ -23,7 +23,7 @@ from ui.charts.bar_charts import bar_marker, bars, grouped_bars
 from ui.charts.distributions import Sample, distribution
 from ui.charts.drawing import show
 from ui.charts.line_charts import lines
-from ui.charts.marks import mark_arrow, mark_point, mark_setting, number_line, padded
+from ui.charts.marks import mark_arrow, mark_guess, mark_point, mark_setting, number_line, padded
 from ui.charts.panels import Subplot, stacked_time_series
 from ui.charts.series import DASH_SIGNS, Series, keyed, thinned
 from ui.charts.style import (
@@ -79,6 +79,7 @@ __all__ = [
     "keyed",
     "lines",
     "mark_arrow",
+    "mark_guess",
     "mark_point",
     "mark_setting",
     "name_above",

@@ -47,6 +47,16 @@ def mark_setting(figure: go.Figure, x: float) -> None:
     figure.add_vline(x=x, line={"color": NEUTRAL, "width": 1.5, "dash": "dot"})
 
 
+def mark_guess(figure: go.Figure, x: float, label: str, large: bool = False) -> None:
+    """A labelled line through the figure where somebody guesses that something ends."""
+    figure.add_vline(
+        x=x,
+        line={"color": NEUTRAL, "width": 2, "dash": "dash"},
+        annotation={"text": label, "font_size": text_px(large), "yanchor": "bottom"},
+        annotation_position="bottom left",
+    )
+
+
 def mark_arrow(
     figure: go.Figure,
     start: tuple[float, float],

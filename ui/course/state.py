@@ -155,6 +155,19 @@ def set_value(key: str, value: Any, default: Any) -> None:
     settle(key, value, default)
 
 
+def say_again() -> None:
+    """In a callback that follows close upon a run: say in the next one where every widget stands.
+
+    The browser may never have shown what it was told; a slider would then show its minimum.
+    """
+    _page().is_unsettled = True
+
+
+def here() -> str:
+    """The page that is being drawn."""
+    return str(st.session_state.get("_page", ""))
+
+
 def reset() -> None:
     """Put every control of this page back to its default (in a callback); the act stays."""
     page = _page()

@@ -41,7 +41,10 @@ class Saying(Stage):
                 with st.expander(tr("直接看结果", "Just show me the result")):
                     st.markdown(text)
             else:
-                st.markdown(text)
+                with (after or hidden_by or predict.Prediction("not_asked")).veiled(
+                    f"text-{section}"
+                ):
+                    st.markdown(text)
 
     def words(self, section: str, **numbers: object) -> str:
         """A section as Markdown, to hand on."""

@@ -11,10 +11,12 @@ from ui import charts, player
 from ui.course import state
 from ui.lesson.following import Following
 from ui.lesson.stage import stands_still
-from ui.practice import predict, quiz
+from ui.practice import predict, progress, quiz
 from ui.results import cards, take_along
 from ui.results.cards import Card
 from ui.words.language import tr
+
+BEGINNING = 0.3  # of a run: enough to see what goes on, too little to read the result off
 
 
 class Showing(Following):
@@ -31,8 +33,28 @@ class Showing(Following):
         if not self._takes_its_turn(clock or key):
             return 0
         more |= {"large": self.large, "step": step, "clock": clock}
+        more |= {"ghost": self._ghost(), "plays": self._plays(name)}
         self._show(lambda: player.show(frames, name, **more), clock or key)
         return player.stands(name)
+
+    def _ghost(self) -> float:
+        """How much of a run is seen before it is played: so much that no question is answered."""
+        return BEGINNING if any(guess.is_away for guess in self._guesses()) else 1.0
+
+    def _plays(self, name: str) -> bool:
+        """Whether this player is to play to an answer: the first one of the act does."""
+        if not self.rehearses and len(self._at.figures) == 1:
+            state.keep(self._player_key(), name)
+        is_coming = any(guess.veil == "coming" for guess in self._guesses())
+        return is_coming and state.kept(self._player_key(), "") == name
+
+    def _player_key(self) -> str:
+        return f"player-{self._current_act().code}"
+
+    def _guesses(self) -> list[predict.Prediction]:
+        """What the act has asked so far."""
+        given = self._answers.values()
+        return [answer for answer in given if isinstance(answer, predict.Prediction)]
 
     def draw(
         self,
@@ -51,9 +73,12 @@ class Showing(Following):
             return
         name = f"{self.here.stem}-{key}"
         clicked = self._opener(opens) if opens else None
-        self._show(
-            lambda: charts.show(figure, name, alt, height, fill=self.large, clicked=clicked), key
-        )
+
+        def show() -> None:
+            with (after or predict.Prediction("not_asked")).veiled(f"figure-{key}"):
+                charts.show(figure, name, alt, height, fill=self.large, clicked=clicked)
+
+        self._show(show, key)
 
     def _opener(self, control: str) -> Callable[[object], None]:
         start, read = self._drawn[control]
@@ -75,9 +100,19 @@ class Showing(Following):
             place = self._at.figure
         else:  # answered: the figure needs the screen
             place = self._at.controls.popover(tr("预测与结果", "Guess and result"))
+        progress.mount()
+        name = state.kept(self._player_key(), "")
+        if predict.is_coming(key) and player.is_over(name):
+            predict.arrived(key)
         with place:
             answer = predict.ask(
-                key, question, kind, outcome, lecture=self.large, from_link=state.came_by_link()
+                key,
+                question,
+                kind,
+                outcome,
+                lecture=self.large,
+                from_link=state.came_by_link(),
+                plays=bool(name),
             )
         self._answers[key] = answer
         return answer

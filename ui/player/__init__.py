@@ -5,7 +5,7 @@ component  drawing it, and where the reader stands
 painters/  the kinds of pictures it can show
 """
 
-from ui.player.component import component, join_modules, rewind, show, stands
+from ui.player.component import component, is_over, join_modules, rewind, show, stands
 from ui.player.encoding import (
     MAX_BYTES,
     MAX_STEPS,
@@ -30,6 +30,7 @@ __all__ = [
     "check_length",
     "component",
     "encode",
+    "is_over",
     "join_modules",
     "packed",
     "pick",

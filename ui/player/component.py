@@ -27,6 +27,7 @@ MODULES = (  # in the order they are joined in; the painters come before the las
     "clock.js",  # which step it is
     "zoom.js",  # which part of the axis is in view
     "time_axis.js",
+    "motion.js",  # from one step to the next, for painters
     "decode.js",  # from what the server sends to frames
     "shared_clock.js",  # what moves: one clock for one player or several
     "patterns.js",
@@ -40,7 +41,6 @@ MODULES = (  # in the order they are joined in; the painters come before the las
     "hands.js",  # buttons, the scrubber, keys
     "player.js",  # one player: a view of its clock, drawn by its painter
 )
-STEPS_PER_SECOND = 4.0  # at speed 1x
 EXPORT = re.compile(r"^export (?!default)", re.M)
 LECTURE_BAR = 58  # px; the line under an act in the lecture view
 
@@ -50,22 +50,27 @@ def show(
     key: str,
     large: bool = False,
     step: int | None = None,
-    steps_per_second: float = STEPS_PER_SECOND,
+    steps_per_second: float | None = None,
     below: int = LECTURE_BAR,
     clock: str | None = None,
+    ghost: float = 1.0,
+    plays: bool = False,
 ) -> int:
     """Draw the player; the answer is the step at which it last stood still (counted from 0).
 
     `step` is where a link wants it to start; a new value moves the player there.  `large` is for
     the lecture hall: text of 18 px and up, as high as the screen allows when `below` px have to
-    stay free underneath.
+    stay free underneath.  Without `steps_per_second` a run takes about 17 s, however long it is.
+    Before it is played the share `ghost` of it is faintly there.  Once `plays` is true it goes to
+    its start and plays to its end by itself.
 
     Players with the same `clock` are linked: the upper one has the controls, they stop wherever
     one of them has a step, and each shows its last step that is not later.  A link's `step` then
     counts these common moments.
     """
     check(frames)
-    visit = _visit(key, step)
+    visit = _visit(key, step, plays)
+    visit["last"] = frames.num_steps - 1
     payload = encode(frames)
     payload["words"] = words() | payload["words"]
     payload |= {
@@ -74,7 +79,8 @@ def show(
         "large": large,
         "below": below,
         "rate": steps_per_second,
-        "start": {"step": visit["start"], "serial": visit["serial"]},
+        "ghost": ghost,
+        "start": {"step": visit["start"], "serial": visit["serial"], "plays": plays},
     }
     result = component()(
         key=key,
@@ -96,12 +102,18 @@ def stands(key: str) -> int:
     return int(visit["step"])
 
 
+def is_over(key: str) -> bool:
+    """Whether a player last stood still at its end."""
+    last = st.session_state.get("_player_visits", {}).get(key, {}).get("last")
+    return last is not None and stands(key) >= last
+
+
 def _hear(visit: dict[str, Any], said: dict[str, Any] | None) -> None:
     if said and said["serial"] == visit["serial"]:  # else said before the last order to move
         visit |= {"step": int(said["step"]), "at": int(said["at"])}
 
 
-def _visit(key: str, step: int | None) -> dict[str, Any]:
+def _visit(key: str, step: int | None, plays: bool) -> dict[str, Any]:
     """What this reader's session knows of the player: it moves to `start` at each new serial.
 
     `at` is the moment of its clock, `step` the step it shows there.  Streamlit forgets a
@@ -110,7 +122,10 @@ def _visit(key: str, step: int | None) -> dict[str, Any]:
     visits = st.session_state.setdefault("_player_visits", {})
     visit = visits.setdefault(key, {"serial": 0, "start": 0, "at": 0, "step": 0, "given": None})
     came_back = key not in st.session_state
-    if step is not None and step != visit["given"]:
+    began, visit["plays"] = plays and not visit.get("plays"), plays
+    if began:
+        visit |= _ordered(visit, 0)
+    elif step is not None and step != visit["given"]:
         where = min(max(step, 0), MAX_STEPS)
         visit |= _ordered(visit, where) | {"given": step}
     elif came_back and visit["start"] != visit["at"]:
@@ -201,6 +216,7 @@ def words() -> dict[str, str]:
             "整个运行有 {total} 步，这里只画出其中 {shown} 步。",
             "The run has {total} steps; {shown} of them are shown here.",
         ),
+        "to_come": tr("淡色：还没播到", "faint: still to come"),
         "axis": tr("步", "Step"),
         "table_label": tr("每一步的表格", "Table of the steps"),
         "table_caption": tr("到当前步为止的每一步", "Every step up to the current one"),

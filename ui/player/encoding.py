@@ -26,7 +26,7 @@ class Frames(ABC):
     """Everything one player shows: here what is said at every step, in a subclass the picture."""
 
     notes: tuple[str, ...]  # one sentence per step in the current language, "" for nothing to say
-    events: tuple[tuple[str, ...], ...]  # what happened, per step; the player pauses there
+    events: tuple[tuple[str, ...], ...]  # what happened, per step; the player can pause there
     alt: str  # the picture in words
     times: tuple[str, ...] = ()  # shown beside the step, per step
 

@@ -5,6 +5,9 @@ and a link that carries state is never asked.  The answer is a number, one of a 
 same / down per metric; afterwards it stands beside what the run gives, with the reason for the
 gap.  There is no right and wrong mark and no score.
 
+Where the act has a player, the figure plays to the answer first: until it is there, what speaks of
+it is drawn, but behind a veil that only the browser knows (`veiled`).
+
 In the lecture view the lecturer asks and reveals: between the two the result stays away
 (`hides_result`).
 
@@ -12,6 +15,7 @@ Long because each of the three kinds of guesses is asked, kept, compared and wor
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,10 +23,12 @@ import streamlit as st
 
 from ui import charts
 from ui.course import state
+from ui.practice import progress
 from ui.words.language import tr, worded
 from ui.words.numbers import significant
 
 State = Literal["open", "answered", "skipped", "not_asked"]
+Veil = Literal["", "coming", "unknown"]  # the figure plays to it; was the question asked before?
 Answers = Mapping[str, float | str]
 
 VALUE = "value"  # the key of the answer to a question with a single answer
@@ -67,6 +73,16 @@ class Prediction:
     state: State
     answers: Answers = field(default_factory=dict)
     hides_result: bool = False
+    veil: Veil = ""
+
+    def veiled(self, name: str) -> AbstractContextManager[object]:
+        """Around what would give the result away before it is there."""
+        return st.container(key=f"{self.veil}-{name}", gap="small") if self.veil else nullcontext()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the result is still to come."""
+        return self.state == "open" or bool(self.veil)
 
     @property
     def answered(self) -> bool:
@@ -85,24 +101,28 @@ def ask(
     outcome: str = "",
     lecture: bool = False,
     from_link: bool | None = None,
+    plays: bool = False,
 ) -> Prediction:
-    """Draw the question, or what became of it, where called.
+    """Draw the question, or what became of it, where called; `plays`: a figure plays to the answer.
 
     `outcome` is the sentence that explains the gap; it may contain Markdown.  A reader who came by
     a link that carries state is not asked, and nothing is drawn; `from_link` overrides the URL.
     """
     kept = _kept(key)
+    if kept["state"] == "answered" and not _fits(kind, kept["answers"]):
+        kept |= {"state": "open", "answers": {}}  # it was another question
     by_link = state.came_by_link() if from_link is None else from_link
-    if by_link and kept["state"] == "open" and not kept["asked"]:
-        return Prediction("not_asked")
+    if by_link and kept["state"] in ("open", "skipped") and not kept["asked"]:
+        return Prediction("not_asked", veil="" if progress.is_known() else "unknown")
+    progress.guesses().setdefault(_name(key), {})
+    veil: Veil = "coming" if kept["coming"] and plays and not lecture else ""
     with st.container(key=f"predict-{key}", gap="small"):
         if kept["state"] == "open":
             _draw_open(key, question, kind, kept, lecture)
         else:
-            _draw_after(key, question, kind, kept, outcome, lecture)
-    return Prediction(
-        kept["state"], kept["answers"], hides_result=lecture and kept["state"] == "open"
-    )
+            _draw_after(key, question, kind, kept, outcome, lecture, veil)
+    hides = lecture and kept["state"] == "open"
+    return Prediction(kept["state"], kept["answers"], hides, veil)
 
 
 def trend(before: float, after: float, tolerance: float = 0.05) -> str:
@@ -236,13 +256,21 @@ def _draw_trend(key: str, metric: str, words: str) -> str | None:
 # The answer, beside what the run gives
 
 
-def _draw_after(key: str, question: str, kind: Kind, kept: dict, outcome: str, large: bool) -> None:
+def _draw_after(
+    key: str, question: str, kind: Kind, kept: dict, outcome: str, large: bool, veil: Veil
+) -> None:
     answered = kept["state"] == "answered"
     if answered:
         st.markdown(question)
-        _draw_comparison(key, kind, kept["answers"], large)
-    if outcome:
-        st.markdown(outcome)
+    if veil:
+        with st.container(key=f"watching-{key}", horizontal=True, vertical_alignment="center"):
+            st.markdown(tr("看图：正在放到答案处。", "Watch the figure: it plays to the answer."))
+            _button(key, "now", tr("直接看结果", "Just show me"), arrived, "tertiary")
+    with Prediction("answered", veil=veil).veiled(f"answer-{key}"):
+        if answered:
+            _draw_comparison(key, kind, kept["answers"], large)
+        if outcome:
+            st.markdown(outcome)
     label = tr("重新预测", "Guess again") if answered else tr("还是先猜一猜", "Guess after all")
     _button(key, "again", label, _again, "tertiary")
 
@@ -314,14 +342,40 @@ def standing(key: str) -> State:
     return _kept(key)["state"]
 
 
+def is_coming(key: str) -> bool:
+    """Whether the figure is on its way to the answer."""
+    return bool(_kept(key)["coming"])
+
+
+def arrived(key: str) -> None:
+    """The figure has come to the answer, or the reader does not wait for it."""
+    _keep(key, coming=False)
+
+
+def _name(key: str) -> str:
+    return f"{state.here()}.{key}"
+
+
 def _kept(key: str) -> dict:
-    blank = {"state": "open", "asked": False, "answers": {}, "drafts": {}}
-    return {**blank, **state.kept(f"predict-{key}", {})}
+    blank = {"state": "open", "asked": False, "answers": {}, "drafts": {}, "coming": False}
+    return {**blank, **progress.guesses().get(_name(key), {})}
 
 
 def _keep(key: str, **changes: object) -> None:
     state.moved()
-    state.keep(f"predict-{key}", {**_kept(key), **changes})
+    progress.guesses()[_name(key)] = {**_kept(key), **changes}
+
+
+def _fits(kind: Kind, answers: Answers) -> bool:
+    """Whether these are answers to this question: the browser's store is anybody's to write."""
+    match kind:
+        case Value():
+            guess = answers.get(VALUE)
+            return isinstance(guess, int | float) and kind.low <= guess <= kind.high
+        case Choice():
+            return answers.get(VALUE) in kind.options
+        case Trends():
+            return set(answers) == set(kind.metrics) and set(answers.values()) <= set(TRENDS)
 
 
 def _widget(key: str, part: str) -> str:
@@ -347,7 +401,7 @@ def _finish(key: str, kind: Kind) -> None:
     given = {part: st.session_state.get(_widget(key, part)) for part in parts}
     answers = {part: answer for part, answer in given.items() if answer is not None}
     if len(answers) == len(parts):
-        _keep(key, state="answered", answers=answers)
+        _keep(key, state="answered", answers=answers, coming=True)
     else:
         _skip(key)
 
@@ -357,4 +411,4 @@ def _skip(key: str) -> None:
 
 
 def _again(key: str) -> None:
-    _keep(key, state="open", asked=True, answers={})
+    _keep(key, state="open", asked=True, answers={}, coming=False)

@@ -3,7 +3,8 @@
 There is no login, and nothing is written on the server.  `mount` adds a small component that keeps
 the marks (`answers`) in localStorage and hands them over once per session; that arrives one
 rerun late, so it is mounted only where progress is seen or made.  An exam at hand (`sitting`) and
-the acts that were opened (`visited`) travel along.
+the acts that were opened (`visited`) travel along, and so do the guesses; of those it is also kept
+that a question was asked, so that a reload of an address that has changed meanwhile asks it again.
 
 What comes from a file or from the browser is hostile until `read` has read it.
 """
@@ -18,7 +19,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.course import visited
+from ui.course import state, visited
 from ui.files import ASSETS
 from ui.practice import answers, bank, sitting
 from ui.practice.answers import Mark
@@ -31,6 +32,8 @@ VERSION = 1
 MAX_BYTES = 200_000
 MAX_MARKS = 2_000
 MAX_TRIES = 9_999
+MAX_GUESSES = 200
+GUESS_STATES = ("open", "answered", "skipped")
 COLUMNS = ("chapter", "item", "kind", "result", "sure", "tries")
 
 
@@ -135,6 +138,7 @@ def mount() -> None:
         "reset": was_reset(),
         "marks": {key: asdict(mark) for key, mark in answers.news().items()},
         "exam": sitting.kept(),
+        "guesses": {name: _bare(guess) for name, guess in guesses().items()},
     }
     component = st.components.v2.component(
         "progress", html="<span hidden data-progress></span>", js=_script()
@@ -163,6 +167,7 @@ def reset() -> None:
     answers.wipe()
     sitting.forget()
     visited.forget()
+    guesses().clear()
     st.session_state["_progress_reset"] = st.session_state["_progress_known"] = True
     st.session_state["_progress_problem"] = ""
 
@@ -173,8 +178,10 @@ def _take_stored() -> None:
     if said is None or is_known():
         return
     st.session_state["_progress_known"] = True
+    state.say_again()
     sitting.came_back(str(said.get("exam") or ""))
     visited.came_back(str(said.get("visited") or ""))
+    _take_guesses(str(said.get("guesses") or ""))
     if not said.get("works"):
         st.session_state["_progress_problem"] = tr(
             "浏览器不允许这个页面保存数据：关掉页面，进度就没了。可以先导出成文件。",
@@ -191,6 +198,49 @@ def _take_stored() -> None:
             f"浏览器里保存的进度读不出来，从头开始记。{error}",
             f"What your browser had kept cannot be read, so progress starts anew. {error}",
         )
+
+
+# Guesses
+
+
+def guesses() -> dict[str, dict[str, Any]]:
+    """Page and question -> what `predict` keeps of it."""
+    known: dict[str, dict[str, Any]] = st.session_state.setdefault("_guesses", {})
+    return known
+
+
+def read_guesses(text: str) -> dict[str, dict[str, Any]]:
+    """What `mount` has sent before; nothing where it is anything else."""
+    try:
+        entries = json.loads(text)["guesses"]
+        return {
+            str(name): {"state": entry["state"], "answers": _plain(entry["answers"])}
+            for name, entry in list(entries.items())[:MAX_GUESSES]
+            if entry["state"] in GUESS_STATES
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+def _plain(given: Mapping[str, Any]) -> dict[str, float | str]:
+    """Raises TypeError for what is no answer; whether it fits its question `predict` knows."""
+    if not all(type(answer) in (int, float, str) for answer in given.values()):
+        raise TypeError("an answer is a number or a code")
+    return {str(part): answer for part, answer in given.items()}
+
+
+def _bare(guess: Mapping[str, Any]) -> dict[str, Any]:
+    return {"state": guess.get("state", "open"), "answers": guess.get("answers", {})}
+
+
+def _take_guesses(text: str) -> None:
+    """What this session has done already wins."""
+    here = f"{state.here()}."
+    for name, guess in read_guesses(text).items():
+        own = guesses().get(name, {})
+        if own.get("state", "open") == "open" and not own.get("drafts"):
+            asked = guess["state"] == "open" and name.startswith(here)
+            guesses()[name] = guess | {"asked": asked}
 
 
 @cache

@@ -5,6 +5,7 @@
 
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
+import { stay } from "../motion.js";
 import { decodeStrip, inWords, layoutStrip, ownersOf, paintStrip, paintTitle, plate, spotInStrip } from "../strip.js";
 import { fill } from "../words.js";
 
@@ -49,12 +50,7 @@ function stack(frames, { width, room, size }, dense) {
   const place = layoutStrip(strip, { width, size, top, room: room - top, dense });
   const most = Math.max(...frames.tables.flat().map(([, blocks]) => blocks.length), FEW);
   const box = Math.min(place.cell * strip.size, (width - 2) / most);
-  return { width, height: place.bottom, size, line, title, logical, table, arrows, box, place, scrub: { from: 0, span: width } };
-}
-
-// The picture has no axis of time.
-export function positionAt() {
-  return null;
+  return { width, height: place.bottom, size, line, title, logical, table, arrows, box, place };
 }
 
 // --- who is chosen ---------------------------------------------------------------------------------------------------
@@ -96,19 +92,25 @@ export function cells(frames, step) {
 
 // --- the picture -----------------------------------------------------------------------------------------------------
 
+// The slots.
+export function ghostArea({ place, width }) {
+  return { x: 0, y: place.top, width, height: place.height };
+}
+
 export function paint(c, frames, moment, layout, look) {
   const { width, height, place } = layout;
+  const { at = stay, chosen } = moment;
   const blocks = tableOf(frames, moment);
   c.clearRect(0, 0, width, height);
   c.textBaseline = "middle";
   paintTitle(c, frames.strip, moment.step, layout.title, width, look);
-  paintStrip(c, frames, frames.strip, moment.step, place, look, blocks);
+  paintStrip(c, frames, frames.strip, moment.step, place, look, { marked: blocks, at });
   if (!blocks.length) return;
   paintNames(c, frames, moment, blocks.length, layout, look);
   blocks.forEach((block, index) => {
     if (layout.logical !== null) paintLogical(c, frames, moment, block, index, layout, look);
     paintEntry(c, frames, block, index, layout, look);
-    paintArrow(c, frames, block, index, layout, look);
+    paintArrow(c, frames, block, (there, origin) => at(`arrow ${chosen} ${index}`, there, origin), index, layout, look);
   });
 }
 
@@ -157,12 +159,14 @@ function paintEntry(c, frames, block, index, layout, look) {
   c.fillText(String(block + frames.strip.first), x + width / 2, layout.table + layout.line / 2 - 1);
 }
 
-function paintArrow(c, frames, block, index, layout, look) {
+// A new one grows out of the table.
+function paintArrow(c, frames, block, moved, index, layout, look) {
   const { place } = layout;
   const [left, width] = boxAt(layout, index);
   const x = left + width / 2;
-  const end = place.left + (block + 0.5) * place.cell * frames.strip.size;
-  const [top, bottom] = [layout.arrows, place.top - 2];
+  const top = layout.arrows;
+  const there = { end: place.left + (block + 0.5) * place.cell * frames.strip.size, bottom: place.top - 2 };
+  const { end, bottom } = moved(there, { end: x, bottom: top + 6 });
   c.strokeStyle = c.fillStyle = look.text;
   c.lineWidth = 1.5;
   c.beginPath();

@@ -2,6 +2,7 @@
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
+import { stay } from "../motion.js";
 import { paintSpan } from "../patterns.js";
 import { paintStops, placeStops, stopUnder } from "../stops.js";
 import { fill } from "../words.js";
@@ -37,13 +38,7 @@ function arrange(frames, { width, room, size, widthOf }, stops) {
   const fits = Math.floor((room - top) / (frames.rows.length + 1));
   const row = Math.min(Math.max(fits, Math.round(size * (stops ? 1.8 : 1.5))), Math.round(size * 2.9));
   const left = Math.ceil(Math.max(...frames.rowNames.map(widthOf), widthOf(frames.words.pool)) + 14);
-  const scrub = { from: 9, span: width - 18 };
-  return { width, height: top + row * (frames.rows.length + 1), stops, top, row, left, size, scrub };
-}
-
-export function positionAt({ scrub }, frames, moment, x) {
-  const share = Math.min(Math.max((x - scrub.from) / scrub.span, 0), 1);
-  return frames.positions[Math.round(share * (frames.positions.length - 1))];
+  return { width, height: top + row * (frames.rows.length + 1), stops, top, row, left, size };
 }
 
 export function spotAt(place, frames, { step }, x, y) {
@@ -72,12 +67,12 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
-export function paint(c, frames, { step }, place, look) {
+export function paint(c, frames, { step, at = stay }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   const scene = frames.scenes[step];
   if (place.stops) paintStations(c, frames, scene, place, look);
-  scene.places.forEach((requests, row) => paintRow(c, frames, requests, row, place, look));
+  scene.places.forEach((requests, row) => paintRow(c, frames, requests, row, at, place, look));
   paintPool(c, frames, scene, place, look);
 }
 
@@ -96,7 +91,8 @@ function paintName(c, text, row, place, look) {
   c.fillText(text, place.left - 10, place.top + (row + 0.5) * place.row);
 }
 
-function paintRow(c, frames, requests, row, place, look) {
+// A request goes from row to row.
+function paintRow(c, frames, requests, row, moved, place, look) {
   paintName(c, frames.rowNames[row], row, place, look);
   const state = look.states[frames.kinds[frames.rows[row]]];
   const high = Math.round(place.row * 0.74);
@@ -114,12 +110,13 @@ function paintRow(c, frames, requests, row, place, look) {
     }
     c.strokeStyle = state.colour;
     c.lineWidth = 2;
+    const here = moved(letter, { x, middle });
     c.beginPath();
-    c.roundRect(x + 1, middle - high / 2, width - 2, high, 4);
+    c.roundRect(here.x + 1, here.middle - high / 2, width - 2, high, 4);
     c.stroke();
-    const start = x + (width - wide - more) / 2;
-    paintText(c, letter, start, middle, look.bold, look.text);
-    paintText(c, number, start + wide + 6, middle, look.font, look.muted);
+    const start = here.x + (width - wide - more) / 2;
+    paintText(c, letter, start, here.middle, look.bold, look.text);
+    paintText(c, number, start + wide + 6, here.middle, look.font, look.muted);
     x += width + 4;
   }
 }

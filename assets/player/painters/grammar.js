@@ -83,12 +83,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const rowHeight = Math.round(Math.min(Math.max(tight.rowHeight, least), size * (1.6 + LARGEST_BARS)));
   const height = tight.bars + 2 * rowHeight + label;
   const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
-  return { ...tight, width, height, left, right, size, cell, label, rowHeight, rows, widthOf, scrub: { from: left, span: right - left } };
-}
-
-export function positionAt({ left, right }, frames, moment, x) {
-  const share = Math.min(Math.max((x - left) / (right - left), 0), 1);
-  return frames.positions[Math.round(share * (frames.numSteps - 1))];
+  return { ...tight, width, height, left, right, size, cell, label, rowHeight, rows, widthOf };
 }
 
 // A state of the index or a column of bars under the pointer, in words.

@@ -42,12 +42,7 @@ function stack(frames, { width, room, size }, dense) {
     y = place.bottom + gap;
     return { ...place, title };
   });
-  return { width, height: y - gap, size, places, scrub: { from: 0, span: width } };
-}
-
-// The picture has no axis of time.
-export function positionAt() {
-  return null;
+  return { width, height: y - gap, size, places };
 }
 
 export function spotAt({ places }, frames, { step }, x, y) {
@@ -63,11 +58,17 @@ export function cells(frames, step) {
   return frames.strips.map((strip) => inWords(frames, strip, step));
 }
 
-export function paint(c, frames, { step }, { width, height, places }, look) {
+// The slots.
+export function ghostArea({ places, width }) {
+  const last = places.at(-1);
+  return { x: 0, y: places[0].top, width, height: last.top + last.height - places[0].top };
+}
+
+export function paint(c, frames, { step, at }, { width, height, places }, look) {
   c.clearRect(0, 0, width, height);
   c.textBaseline = "middle";
   frames.strips.forEach((strip, index) => {
     paintTitle(c, strip, step, places[index].title, width, look);
-    paintStrip(c, frames, strip, step, places[index], look);
+    paintStrip(c, frames, strip, step, places[index], look, { at });
   });
 }

@@ -67,12 +67,7 @@ export function layout(frames, { width, room, size }) {
   const weights = { x: rows.width + air, width: width * SHARES.weights };
   const kv = { x: weights.x + weights.width + air, width: width * SHARES.kv };
   const own = kv.width / frames.requests.length; // of each request
-  const scrub = { from: 0, span: width };
-  return { width, height: Math.round(top + body + bottom), size, top, body, cell, air, rows, weights, kv, own, scrub };
-}
-
-export function positionAt() {
-  return null; // no axis
+  return { width, height: Math.round(top + body + bottom), size, top, body, cell, air, rows, weights, kv, own };
 }
 
 export function spotAt(place, frames, { step }, x, y) {

@@ -5,8 +5,9 @@
 
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
+import { stay } from "../motion.js";
 import { paintSpan } from "../patterns.js";
-import { paintStops, placeStops, stopUnder } from "../stops.js";
+import { SAMPLE, paintStops, paintTraveller, placeStops, stopUnder } from "../stops.js";
 import { fill } from "../words.js";
 
 const SCREEN = 7; // the last station
@@ -31,7 +32,7 @@ export function decode({ picture, texts, times }, { numSteps, numbers }) {
   const end = Math.max(numbers.at(-1), 1);
   const timeText = (number) => said[lastUpTo(numbers, number)];
   const { kinds, text } = picture;
-  return { names: texts.stations, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+  return { names: texts.stations, tasks: texts.tasks, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
 }
 
 export function numRows(frames) {
@@ -67,8 +68,7 @@ function arrange(frames, { width, room, size, widthOf }, dense) {
   const lines = Math.min(chips.at(-1).line + 1, Math.max(1, fit)); // tokens first, then bars
   const below = top + lines * line;
   const bars = dense ? 0 : ([BARS, BARS - 1].find((each) => below + bottom(each) <= room) ?? FEWEST_BARS);
-  const scrub = { from: 9, span: width - 18 };
-  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, dense, scrub };
+  return { width, height: below + bottom(bars), left, size, stops, chips, chip, id, cell, line, lines, top, below, bars, dense };
 }
 
 // Chips wrap like text.
@@ -89,18 +89,13 @@ function firstLine(place, { num }) {
   return Math.max(0, place.chips[Math.max(num - 1, 0)].line - place.lines + 1);
 }
 
-export function positionAt({ scrub }, frames, moment, x) {
-  const share = Math.min(Math.max((x - scrub.from) / scrub.span, 0), 1);
-  return frames.positions[Math.round(share * (frames.numSteps - 1))];
-}
-
 // A station or a token under the pointer, in words.
 export function spotAt(place, frames, { step }, x, y) {
   const stop = stopUnder(place.stops, x, y);
   if (stop >= 0) {
     const box = place.stops.boxes[stop];
     const time = timesAt(frames, step)[stop];
-    return { text: [frames.names[stop], time].filter(Boolean).join(" · "), x: box.x + box.width / 2, y: box.y, height: box.height };
+    return { text: `${[frames.names[stop], time].filter(Boolean).join(" · ")}\n${frames.tasks[stop]}`, x: box.x + box.width / 2, y: box.y, height: box.height };
   }
   const now = frames.moments[step];
   const line = Math.floor((y - place.top) / place.line) + firstLine(place, now);
@@ -138,7 +133,12 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
-export function paint(c, frames, { step }, place, look) {
+// Everything below the stations.
+export function ghostArea({ top, width, height }) {
+  return { x: 0, y: top, width, height: height - top, isUnder: true };
+}
+
+export function paint(c, frames, { step, before, at = stay }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   const now = frames.moments[step];
@@ -146,8 +146,11 @@ export function paint(c, frames, { step }, place, look) {
   const lit = [now.station, ...(now.station === SCREEN - 1 && now.screen !== (frames.moments[step - 1]?.screen ?? "") ? [SCREEN] : [])];
   const lines = place.dense ? [] : timesAt(frames, step);
   paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines, loop: frames.words.loop }, look);
-  if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, place, look);
+  if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, at, place, look);
   else paintText(c, frames, place, look);
+  const came = frames.moments[before]?.station ?? now.station;
+  const { way } = at(`way ${before} ${step}`, { way: 1 }, { way: 0 });
+  if (came !== now.station && way < 1) paintTraveller(c, place.stops.boxes, came, now.station, way, look.states[frames.kinds[now.station]].colour, look);
   const middle = place.below + place.size * 0.85;
   if (place.dense) {
     paintTitle(c, frames.words.screen, 0, middle, look);
@@ -155,7 +158,7 @@ export function paint(c, frames, { step }, place, look) {
     paintLine(c, now.screen, look.widthOf(frames.words.screen) + 8, middle, place.width * 0.48, look);
     return;
   }
-  paintBars(c, frames, now, place, look);
+  paintBars(c, frames, now, at, place, look);
   paintBytes(c, frames, now, Math.round(place.width * 0.56), middle, look);
   paintScreen(c, frames, now, place, look);
 }
@@ -166,10 +169,16 @@ function paintText(c, { text }, place, look) {
   c.font = look.bold;
   c.fillStyle = look.text;
   const room = place.width - place.left - 2;
-  linesOf(text || "–", room, look.widthOfBold).slice(0, 3).forEach((line, at) => c.fillText(line, place.left, place.top + place.size * (1 + 1.5 * at)));
+  linesOf(text || "–", room, look.widthOfBold).slice(0, 3).forEach((line, at) => {
+    const middle = place.top + place.size * (1 + 1.5 * at);
+    c.fillStyle = look.background; // its tokens are to be seen around it
+    c.fillRect(place.left - 4, middle - place.size * 0.85, look.widthOfBold(line) + 8, place.size * 1.6);
+    c.fillStyle = look.text;
+    c.fillText(line, place.left, middle);
+  });
 }
 
-function paintTape(c, frames, now, before, place, look) {
+function paintTape(c, frames, now, before, at, place, look) {
   const first = firstLine(place, now);
   for (let line = 0; line < place.lines; line++) {
     const y = place.top + line * place.line;
@@ -183,14 +192,17 @@ function paintTape(c, frames, now, before, place, look) {
       c.fillText(word, place.left - 8, y + down, place.left - 8);
     }
   }
-  frames.tokens.slice(0, now.num).forEach((token, at) => {
-    const chip = place.chips[at];
-    if (chip.line < first || chip.line >= first + place.lines) return;
-    paintChip(c, frames, token, chip, place.top + (chip.line - first) * place.line, now, at, at >= before, place, look);
+  const sampler = place.stops.boxes[SAMPLE];
+  frames.tokens.slice(0, now.num).forEach((token, index) => {
+    const { x, width, line } = place.chips[index];
+    if (line < first || line >= first + place.lines) return;
+    const origin = token.isPrompt ? { x: place.left, top: place.top } : { x: sampler.x, top: sampler.y };
+    const here = at(`token ${index}`, { x, top: place.top + (line - first) * place.line }, origin);
+    paintChip(c, frames, token, { ...here, width }, now, index, index >= before, at, place, look);
   });
 }
 
-function paintChip(c, frames, token, { x, width }, top, now, at, isNew, place, look) {
+function paintChip(c, frames, token, { x, top, width }, now, index, isNew, at, place, look) {
   c.fillStyle = look.track;
   c.beginPath();
   c.roundRect(x, top, width, place.chip - 2, 3);
@@ -209,11 +221,11 @@ function paintChip(c, frames, token, { x, width }, top, now, at, isNew, place, l
   const kind = look.states[frames.kinds[token.isPrompt ? 3 : 4]];
   now.kv.forEach((num, layer) => {
     const y = top + place.chip + place.id + layer * (place.cell + 1);
-    if (num > at) paintSpan(c, kind, x, y, width, place.cell, [0, 0], look);
-    else {
-      c.fillStyle = look.track;
-      c.fillRect(x, y, width, place.cell);
-    }
+    c.fillStyle = look.track;
+    c.fillRect(x, y, width, place.cell);
+    if (num <= index) return;
+    const { filled } = at(`kv ${index} ${layer}`, { filled: width }, { filled: 0 });
+    paintSpan(c, kind, x, y, filled, place.cell, [0, 0], look);
   });
 }
 
@@ -224,7 +236,7 @@ function paintTitle(c, text, x, y, look) {
   c.fillText(text, x, y);
 }
 
-function paintBars(c, frames, now, place, look) {
+function paintBars(c, frames, now, at, place, look) {
   const { size, below, width } = place;
   paintTitle(c, frames.words.sampler, 0, below + size * 0.8, look);
   if (!now.bars) return;
@@ -232,14 +244,14 @@ function paintBars(c, frames, now, place, look) {
   const names = Math.min(Math.max(...now.bars.map(([piece]) => look.widthOfBold(piece))) + 10, half * 0.4);
   const percents = look.widthOf("00.0%") + 8;
   const state = look.states[frames.kinds[5]];
-  shownBars(now.bars, place.bars).forEach(([piece, probability, said, chosen], at) => {
-    const middle = below + size * (1.9 + 1.55 * at + 0.75);
+  shownBars(now.bars, place.bars).forEach(([piece, probability, said, chosen], row) => {
+    const middle = below + size * (1.9 + 1.55 * row + 0.75);
     const thick = Math.round(size * 1.1);
     c.textAlign = "right";
     c.font = chosen ? look.bold : look.font;
     c.fillStyle = chosen ? look.text : look.muted;
     c.fillText(piece, names - 6, middle, names - 6);
-    const long = Math.max((half - names - percents) * probability, 1);
+    const { long } = at(`bar ${row}`, { long: Math.max((half - names - percents) * probability, 1) }, { long: 0 });
     if (chosen) paintSpan(c, state, names, middle - thick / 2, long, thick, [0, 2], look);
     else {
       c.fillStyle = look.faint;

@@ -59,12 +59,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const height = Math.round(Math.min(room, size * TALLEST));
   const body = height - head - 4;
   const each = (width - left) / frames.before.length;
-  const scrub = { from: left, span: width - left };
-  return { width, height, size, left, head, body, each, middle: head + body / 2, unit: body / 2 / frames.top, scrub };
-}
-
-export function positionAt() {
-  return null; // no axis
+  return { width, height, size, left, head, body, each, middle: head + body / 2, unit: body / 2 / frames.top };
 }
 
 export function spotAt(place, frames, { step }, x, y) {

@@ -66,7 +66,7 @@ export function layout(frames, { width, room, size, widthOf }) {
     shelf.top = y + title;
     y += title + shelf.height;
   }
-  return { width, size, widthOf, height: y, shelves, scrub: { from: 0, span: width } };
+  return { width, size, widthOf, height: y, shelves };
 }
 
 function stacked(shelves, title) {
@@ -152,11 +152,6 @@ export function wrap(body, width, widthOf) {
 function boxOf({ top, perRow, boxWidth, boxHeight, rowHeight }, at) {
   const [row, column] = [Math.floor(at / perRow), at % perRow];
   return { x: column * (boxWidth + BETWEEN), y: top + row * rowHeight, width: boxWidth, height: boxHeight };
-}
-
-// Boxes have no place in time: a click on them moves nothing.
-export function positionAt() {
-  return null;
 }
 
 export function spotAt(place, frames, { step }, x, y) {

@@ -1,22 +1,25 @@
-// The slot grid: who sits in which slot at which step.  Grids stand above each other on one step axis.  Only what has
-// been played is drawn; the future stays a thin line, so that a prediction is still possible.
+// The slot grid: who sits in which slot at which step.  Grids stand above each other on one step axis.  What has not been
+// played is faint, as far as it may be seen; from there on a thin line, so that a prediction is still possible.
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
 import { lastUpTo } from "../clock.js";
 import { decodeRuns, expandChanges, spanAt } from "../decode.js";
+import { GHOST, stay } from "../motion.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 import { fill } from "../words.js";
 
 const TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000];
 const LETTER_HEIGHT = 0.72; // of the text size: a capital letter just fits
 
+const EDGE = 11; // px right of the axis: half the thumb of the scrubber, which stands above the cursor
+
 export function decode({ picture, texts, times }, { numSteps, numbers }) {
   const grids = picture.grids.map((grid, index) => decodeGrid({ ...grid, ...texts.grids[index] }));
   const end = Math.max(numbers.at(-1), 1);
   const said = expandChanges(times, numSteps);
   const timeText = (number) => said[lastUpTo(numbers, number)];
-  return { grids, requests: picture.requests, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+  return { grids, requests: picture.requests, positions: numbers, end, axis: { end, gap: 1 }, timeText, foretells: true };
 }
 
 function decodeGrid(grid) {
@@ -52,7 +55,7 @@ function stack(frames, { width, room, size, widthOf }, dense) {
   const labels = frames.grids.flatMap((grid) => grid.slots);
   const gutter = Math.max(widthOf(frames.words.axis), ...labels.map(widthOf)) + 10;
   const left = Math.ceil(Math.min(Math.max(gutter, 28), width * 0.25));
-  const right = width - 2;
+  const right = width - EDGE;
   const titleHeight = Math.round(size * (dense ? 1.55 : 1.9));
   const waitingHeight = dense ? 0 : Math.round(size * 2);
   const axisHeight = Math.round(size * (dense ? 1.4 : 1.8));
@@ -76,17 +79,11 @@ function stack(frames, { width, room, size, widthOf }, dense) {
   return { width, height: axis + axisHeight, left, right, cell, rowHeight, size, grids, axis, axisHeight, dense, scrub };
 }
 
-// The step under the pointer, also outside of the picture.
-export function positionAt(layout, frames, moment, x) {
-  const step = Math.floor((x - layout.left) / layout.cell);
-  return frames.positions[Math.min(Math.max(step, 0), frames.numSteps - 1)];
-}
-
-// The cell under the pointer in words, or null; only what has been played answers.
-export function spotAt(layout, frames, { step }, x, y) {
+// The cell under the pointer in words, or null; only what is seen answers.
+export function spotAt(layout, frames, moment, x, y) {
   const column = Math.floor((x - layout.left) / layout.cell);
   const index = layout.grids.findIndex(({ top, bottom }) => y >= top && y < bottom);
-  if (index < 0 || column < 0 || column > step || column >= frames.grids[index].numSteps) return null;
+  if (index < 0 || column < 0 || column >= Math.max(moment.step + 1, sightOf(frames, moment)) || column >= frames.grids[index].numSteps) return null;
   const grid = frames.grids[index];
   const row = Math.floor((y - layout.grids[index].top) / layout.rowHeight);
   const { state, owner } = spanAt(grid.rows[row], column);
@@ -99,6 +96,9 @@ export function spotAt(layout, frames, { step }, x, y) {
     height: layout.rowHeight,
   };
 }
+
+// How many columns may be seen before they are played.
+const sightOf = (frames, { ghost }) => (ghost === undefined ? 0 : lastUpTo(frames.positions, ghost) + 1);
 
 // --- as a table ----------------------------------------------------------------------------------------------------
 
@@ -135,26 +135,32 @@ export function tickSteps(numbers, cell, labelWidth) {
   return steps;
 }
 
-export function paint(c, frames, { step }, layout, look) {
+export function paint(c, frames, moment, layout, look) {
+  const { step, at = stay } = moment;
+  const head = at("head", { x: step + 1 }).x; // the edge of what has been played, in columns
   c.clearRect(0, 0, layout.width, layout.height);
   c.textBaseline = "middle";
-  frames.grids.forEach((grid, index) => paintGrid(c, frames, grid, layout.grids[index], step, layout, look));
+  frames.grids.forEach((grid, index) => {
+    paintGrid(c, frames, grid, layout.grids[index], { step, head, sight: sightOf(frames, moment) }, layout, look);
+    paintComers(c, frames, index, { ...moment, head, at }, layout, look);
+  });
   paintAxis(c, frames, step, layout, look);
 }
 
-function paintGrid(c, frames, grid, place, step, layout, look) {
+function paintGrid(c, frames, grid, place, { step, head, sight }, layout, look) {
   paintTitle(c, grid, place, step, layout, look);
-  const shown = Math.min(step + 1, grid.numSteps); // columns already played
+  const shown = Math.min(head, grid.numSteps); // columns already played
+  const seen = Math.max(Math.min(sight, grid.numSteps), shown);
   grid.rows.forEach((spans, row) => {
     const y = place.top + row * layout.rowHeight;
     paintRowLabel(c, grid.slots[row], row, y, layout, look);
-    paintFuture(c, grid, shown, y, layout, look);
+    paintFuture(c, grid, seen, y, layout, look);
+    paintGhost(c, spans, shown, seen, y, layout, look);
     paintRow(c, frames, spans, shown, y, layout, look);
   });
   if (layout.cell >= 12) paintStepLines(c, place, shown, layout, look);
   if (step >= grid.numSteps) paintEnd(c, frames, grid, place, layout, look);
-  paintPlayhead(c, place, step, layout, look);
-  paintWaiting(c, frames, grid, place, step, layout, look);
+  paintPlayhead(c, place, head, layout, look);
 }
 
 function paintTitle(c, grid, place, step, layout, look) {
@@ -177,18 +183,33 @@ function paintRowLabel(c, label, row, y, layout, look) {
   c.fillText(label, layout.left - 8, y + middle, layout.left - 8);
 }
 
-function paintFuture(c, grid, shown, y, layout, look) {
-  const from = layout.left + shown * layout.cell;
-  const to = shown < grid.numSteps ? layout.right : from; // how long it will take is not given away
+function paintFuture(c, grid, seen, y, layout, look) {
+  const from = layout.left + seen * layout.cell;
+  const to = seen < grid.numSteps ? layout.right : from; // how long it will take is not given away
   if (to <= from) return;
   c.fillStyle = layout.rowHeight < 10 ? look.track : look.faint;
   c.fillRect(from, y + Math.floor(layout.rowHeight / 2), to - from, 1);
 }
 
+// What is to come, without its letters.
+function paintGhost(c, spans, shown, seen, y, layout, look) {
+  const height = heightOf(layout);
+  c.globalAlpha = GHOST;
+  for (const { from, to, state } of spans) {
+    const [start, end] = [Math.max(from, shown), Math.min(to, seen)];
+    if (start >= end) continue;
+    const air = layout.cell >= 2 ? 1 : 0;
+    paintSpan(c, look.states[state], layout.left + start * layout.cell, y, (end - start) * layout.cell - air, height, [0, 0], look);
+  }
+  c.globalAlpha = 1;
+}
+
+const heightOf = ({ rowHeight }) => rowHeight - (rowHeight >= 10 ? 2 : 1);
+
 // One row, run by run; neighbours with the same owner belong together and carry one letter: always in the first part
 // with room for it, so that it does not wander.
 function paintRow(c, frames, spans, shown, y, layout, look) {
-  const height = layout.rowHeight - (layout.rowHeight >= 10 ? 2 : 1);
+  const height = heightOf(layout);
   const round = height >= 12 ? 3 : 0;
   const crisp = (step) => Math.round((layout.left + step * layout.cell) * look.ratio) / look.ratio;
   for (let first = 0; first < spans.length && spans[first].from < shown; ) {
@@ -245,27 +266,45 @@ function paintEnd(c, frames, grid, place, layout, look) {
   if (layout.right - x > look.widthOf(text) + 12) c.fillText(text, x + 8, (place.top + place.bottom) / 2);
 }
 
-function paintPlayhead(c, place, step, layout, look) {
+function paintPlayhead(c, place, head, layout, look) {
   c.fillStyle = look.accent;
-  const x = layout.left + (step + 1) * layout.cell;
+  const x = layout.left + head * layout.cell;
   c.fillRect(Math.min(x - 1, layout.right - 1), place.top - 3, 2, place.bottom - place.top + 5);
 }
 
-function paintWaiting(c, frames, grid, place, step, layout, look) {
+// Who waits, and who is on the way between the queue and a slot.
+function paintComers(c, frames, index, { step, before, head, at }, layout, look) {
+  const [grid, place] = [frames.grids[index], layout.grids[index]];
+  const height = Math.round(layout.size * 1.45);
+  const widthOf = (who) => Math.max(look.widthOf(frames.requests[who] ?? "") + 8, height);
+  const moved = (who, there) => at(`${index} ${who}`, there);
+  paintWaiting(c, frames, grid, place, step, { widthOf, moved, height }, layout, look);
+  const waited = before < grid.numSteps ? grid.waiting[before] : [];
+  grid.rows.forEach((spans, row) => {
+    const { owner } = step < grid.numSteps ? spanAt(spans, step) : { owner: -1 };
+    if (owner < 0) return;
+    const there = { x: layout.left + head * layout.cell, y: place.top + (row + 0.5) * layout.rowHeight };
+    const here = moved(owner, there);
+    const isThere = Math.abs(here.y - there.y) < 1;
+    if (!isThere && waited.includes(owner)) paintChip(c, frames.requests[owner], here.x, here.y, widthOf(owner), height, look);
+  });
+}
+
+function paintWaiting(c, frames, grid, place, step, { widthOf, moved, height }, layout, look) {
   const waiting = step < grid.numSteps ? grid.waiting[step] : [];
   const counter = grid.counters[Math.min(step, grid.numSteps - 1)] ?? "";
   const right = layout.right - (layout.dense ? look.widthOf(counter) + 12 : 0);
-  const height = Math.round(layout.size * 1.45);
   let x = layout.dense ? look.widthOfBold(grid.title) + 20 : layout.left;
   paintText(c, look, `${frames.words.waiting} ${waiting.length}`, x, place.waiting);
   x += look.widthOf(`${frames.words.waiting} 00`) + 8;
   for (let index = 0; index < waiting.length; index++) {
-    const letter = frames.requests[waiting[index]] ?? "";
-    const width = Math.max(look.widthOf(letter) + 8, height);
+    const who = waiting[index];
+    const width = widthOf(who);
     const rest = `+${waiting.length - index}`;
     const needed = index + 1 < waiting.length ? width + look.widthOf(rest) + 6 : width;
     if (x + needed > right) return paintText(c, look, rest, x + 2, place.waiting);
-    paintChip(c, letter, x, place.waiting, width, height, look);
+    const here = moved(who, { x, y: place.waiting });
+    paintChip(c, frames.requests[who] ?? "", here.x, here.y, width, height, look);
     x += width + 4;
   }
 }
@@ -277,7 +316,10 @@ function paintText(c, look, text, x, y) {
   c.fillText(text, x, y);
 }
 
+// On a ground of its own: on its way it crosses the rows.
 function paintChip(c, letter, x, y, width, height, look) {
+  c.fillStyle = look.background;
+  c.fillRect(x, y - height / 2, width, height);
   c.strokeStyle = look.queue;
   c.lineWidth = 1.5;
   c.beginPath();

@@ -6,6 +6,7 @@
 import { CELL_AIR, CELL_GAP, cut, flow, paintCell, paintName, paintOtherwise, percent } from "../cells.js";
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
+import { stay } from "../motion.js";
 import { paintSpan } from "../patterns.js";
 
 const PROPOSE = 0; // `place` is the newest proposal
@@ -111,14 +112,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const rowHeight = Math.min(Math.max(form.fits, form.least), number + LARGEST_BARS);
   const height = form.bars + form.numRows * rowHeight + label;
   const rows = flow(frames.tokens.map(({ text }) => text), right - left, widthOf);
-  const scrub = { from: left, span: right - left };
-  return { ...form, width, height, left, right, size, cell, letters, label, rowHeight, rows, scrub };
-}
-
-export function positionAt({ left, right }, frames, moment, x) {
-  const share = Math.min(Math.max((x - left) / (right - left), 0), 1);
-  const step = Math.round(share * (frames.numSteps - 1));
-  return frames.positions[step];
+  return { ...form, width, height, left, right, size, cell, letters, label, rowHeight, rows };
 }
 
 // A column of bars under the pointer, in words.
@@ -158,15 +152,17 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
-export function paint(c, frames, { step }, place, look) {
+// A token that was accepted moves from the draft's row into the text.
+export function paint(c, frames, { step, at = stay }, place, look) {
+  const moved = (number, { x, y, width }, origin) => at(`token ${number}`, { x, y, width }, origin);
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
-  paintText(c, frames, step, place, look);
-  paintProposals(c, frames, step, place, look);
-  paintBars(c, frames, step, place, look);
+  paintText(c, frames, step, moved, place, look);
+  paintProposals(c, frames, step, moved, place, look);
+  paintBars(c, frames, step, at, place, look);
 }
 
-function paintText(c, frames, step, place, look) {
+function paintText(c, frames, step, moved, place, look) {
   const { rounds, moments, tokens, words } = frames;
   if (!place.lines) return;
   const count = rounds[moments[step][0]].start;
@@ -177,25 +173,38 @@ function paintText(c, frames, step, place, look) {
     const { line, x, width } = place.rows[at];
     if (line < first) return;
     const y = place.text + (line - first) * (place.cell + CELL_GAP);
-    paintCell(c, token.text, look.states[token.state], { x: place.left + x, y, width, height: place.cell }, look);
+    paintCell(c, token.text, look.states[token.state], { ...moved(at, { x: place.left + x, y, width }), height: place.cell }, look);
   });
 }
 
-function paintProposals(c, frames, step, place, look) {
+function paintProposals(c, frames, step, moved, place, look) {
   const cellsNow = proposalsAt(frames, step);
   const [index, phase] = frames.moments[step];
   const most = frames.rounds[index].proposed.length + 1; // with the token that follows
   const share = (place.right - place.left) / most - 2 * CELL_GAP;
   paintName(c, frames.words.row_draft, place.proposals + place.cell / 2, place, look);
   let x = place.left;
-  cellsNow.forEach((cell) => {
+  cellsNow.forEach((cell, at) => {
     const width = Math.min(Math.max(look.widthOf(cell.text) + 2 * CELL_AIR + 10, place.size * 2.6), share);
-    const box = { x, y: place.proposals, width, height: place.cell };
+    const there = { x, y: place.proposals, width };
+    const box = { ...moved(numberOf(cell, at, frames.rounds[index]), there, originOf(cell, there, place)), height: place.cell };
     paintLetter(c, cell, box, frames, place, look);
     paintProposal(c, cell, box, look);
     x += width + 2 * CELL_GAP;
   });
   if (phase === VERIFY) paintPass(c, frames, place, x, look);
+}
+
+// Which token of the text a cell is, or becomes; what is refused never becomes one.
+function numberOf({ fate }, at, { start, accepted }) {
+  if (fate === "corrected" || fate === "bonus") return start + accepted;
+  return fate === "rejected" || fate === "ignored" ? `refused ${start + at}` : start + at;
+}
+
+// A proposal comes from the left, the target's own token out of the bars.
+function originOf({ fate }, there, place) {
+  if (fate === "proposed") return { ...there, x: place.left };
+  return fate === "corrected" || fate === "bonus" ? { ...there, y: place.bars } : undefined;
 }
 
 // Its letter above a proposal; above the token that the target adds, what it is.
@@ -265,7 +274,7 @@ function paintPass(c, frames, place, end, look) {
 
 const columnWidth = ({ left, right, size }, bars) => Math.min((right - left) / bars.length, LARGEST_COLUMN * size);
 
-function paintBars(c, frames, step, place, look) {
+function paintBars(c, frames, step, at, place, look) {
   const { words, stateOf } = frames;
   const shown = barsAt(frames, step);
   const column = columnWidth(place, shown.bars);
@@ -280,17 +289,18 @@ function paintBars(c, frames, step, place, look) {
     paintName(c, name, bottom - place.size * 0.7, place, look);
     c.fillStyle = look.faint;
     c.fillRect(place.left, bottom, column * shown.bars.length, 1);
-    if (valueOf) paintRow(c, shown.bars, valueOf, high, { state, bottom, column }, place, look);
+    const rise = (height, index) => at(`row ${row} ${index}`, { height }, { height: 0 }).height;
+    if (valueOf) paintRow(c, shown.bars, valueOf, high, { state, bottom, column, rise }, place, look);
     else paintOtherwise(c, otherwise, bottom, place, look);
   });
   shown.bars.forEach((bar, at) => paintColumnName(c, bar, at, column, shown, frames, place, look));
 }
 
-function paintRow(c, bars, valueOf, high, { state, bottom, column }, place, look) {
+function paintRow(c, bars, valueOf, high, { state, bottom, column, rise }, place, look) {
   const most = place.rowHeight - place.size * 1.3;
   bars.forEach((bar, at) => {
     const value = valueOf(bar);
-    const height = (value / high) * most;
+    const height = rise((value / high) * most, at);
     const x = place.left + at * column + column * 0.18;
     c.fillStyle = bar.text ? (state.fill ?? state.colour) : look.faint; // all others together say less
     c.fillRect(x, bottom - height, column * 0.64, height);

@@ -1,10 +1,11 @@
-// The timeline: lanes of spans on one axis of seconds.  What has begun is drawn as far as the cursor has come; the future
-// stays a thin line, or stands there faintly where the page wants it so.
+// The timeline: lanes of spans on one axis of seconds.  What has begun is drawn as far as the cursor has come; what is to
+// come stands there faintly, as far as it may be seen, and from there on it is a thin line.
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
 import { ROUNDING } from "../clock.js";
 import { numbersFromBase64 } from "../decode.js";
+import { GHOST, stay } from "../motion.js";
 import { paintLabel, paintSpan } from "../patterns.js";
 import { decimalsFor, timeTicks, unitOf } from "../time_axis.js";
 import { fill } from "../words.js";
@@ -14,7 +15,8 @@ const QUANTA = 2 ** 32 - 1; // times come as whole parts of the end
 const LEAST_ROW = 0.45; // of the text size
 const LARGEST_ROW = 3;
 const LABEL_ROOM = 8; // px around a text in a span
-const FUTURE = 0.3; // how strong it is, where it is shown
+
+const EDGE = 11; // px right of the axis: half the thumb of the scrubber, which stands above the cursor
 
 // --- data ----------------------------------------------------------------------------------------------------------
 
@@ -37,8 +39,8 @@ export function decode({ picture, texts }) {
     digits ??= Math.max(decimalsFor(axis.gap, unit), decimalsFor(axis.end / 100, unit));
     return `${(time / unit.seconds).toFixed(digits)} ${unit.name}`;
   };
-  const { title, lanes } = texts;
-  return { title, lanes, rows, positions, end, axis, timeText, zooms: true, showsFuture: picture.future };
+  const { title, lanes, marks = [] } = texts;
+  return { title, lanes, marks, rows, positions, end, axis, timeText, zooms: true, foretells: true, showsFuture: picture.future };
 }
 
 export function numRows(frames) {
@@ -57,7 +59,7 @@ export function layout(frames, { width, room, size, widthOf, linked = [frames] }
   const names = linked.flatMap((each) => each.lanes);
   const gutter = Math.max(widthOf(axisWord), ...names.map(widthOf)) + 10;
   const left = Math.ceil(Math.min(Math.max(gutter, 28), width * 0.27));
-  const right = width - 2;
+  const right = width - EDGE;
   const rowsOf = (titleHeight, axisHeight) => {
     const top = frames.title ? Math.round(size * titleHeight) : 4;
     const axis = Math.round(size * axisHeight);
@@ -83,14 +85,18 @@ const isOver = (span, frames, { now }) => span.end < now - slack(frames); // bef
 const xOf = ({ left, right }, { from, to }, time) => left + ((time - from) / (to - from)) * (right - left);
 
 // The time under the pointer, also outside of the picture.
-export function positionAt({ left, right }, frames, { view }, x) {
+function timeAt({ left, right }, { view }, x) {
   const share = Math.min(Math.max((x - left) / (right - left), 0), 1);
   return view.from + share * (view.to - view.from);
 }
 
+// Up to when the run may be seen, played or not.
+const sightOf = ({ showsFuture, axis }, { now, ghost = 0 }) => (showsFuture ? axis.end : Math.max(now, ghost));
+
 // What of a span is in the picture, as [from, to]; what is hidden by the future has no length.
-function seen(span, frames, { now, view }) {
-  const until = frames.showsFuture ? view.to : Math.min(now, view.to);
+function seen(span, frames, moment) {
+  const { view } = moment;
+  const until = Math.min(sightOf(frames, moment), view.to);
   return [Math.max(span.start, view.from), Math.min(span.end, until)];
 }
 
@@ -100,7 +106,7 @@ export function spotAt(place, frames, moment, x, y) {
   if (lane < 0 || lane >= frames.lanes.length) return null;
   const box = { y: place.top + lane * place.rowHeight, height: place.rowHeight };
   if (x < place.left) return { text: frames.lanes[lane], x: place.left / 2, ...box };
-  const time = positionAt(place, frames, moment, x);
+  const time = timeAt(place, moment, x);
   const near = (3 * (moment.view.to - moment.view.from)) / (place.right - place.left); // 3 px: thin spans can be hit, too
   const hits = frames.rows[lane].filter((span) => {
     const [from, to] = seen(span, frames, moment);
@@ -123,20 +129,20 @@ function spotOf(place, frames, moment, span) {
   const [from, to] = seen(span, frames, moment);
   const middle = Math.min(Math.max((from + to) / 2, moment.view.from), moment.view.to);
   return {
-    text: inWords(frames, span, moment.now),
+    text: inWords(frames, span, sightOf(frames, moment)),
     x: xOf(place, moment.view, middle),
     y: place.top + span.lane * place.rowHeight,
     height: place.rowHeight,
   };
 }
 
-// How long a span still takes is not given away before the cursor has come to its end.
-function inWords(frames, span, now) {
-  const { lanes, states, timeText, showsFuture } = frames;
+// How long a span still takes is not given away before its end may be seen.
+function inWords(frames, span, sight) {
+  const { lanes, states, timeText } = frames;
   const what = [lanes[span.lane], span.owner, states[span.state].label, span.label].filter(Boolean);
   const digits = Math.min(Math.max(decimalsFor((span.end - span.start || frames.end) / 100, unitOf(frames.axis.end)), 1), 3);
   const [start, end, length] = [span.start, span.end, span.end - span.start].map((time) => timeText(time, digits));
-  const when = span.end <= now + slack(frames) || showsFuture ? `${start} – ${end} (${length})` : `${start} – …`;
+  const when = span.end <= sight + slack(frames) ? `${start} – ${end} (${length})` : `${start} – …`;
   return `${[...new Set(what)].join(" · ")}\n${when}`;
 }
 
@@ -151,12 +157,13 @@ export function cells(frames, step) {
   const now = frames.positions[step];
   const before = step > 0 ? frames.positions[step - 1] : -1;
   const spans = frames.rows.flat().filter((span) => span.start < now && span.end > before);
-  return [spans.map((span) => inWords(frames, span, now).replaceAll("\n", " · ")).join("\n") || frames.words.nothing];
+  return [spans.map((span) => inWords(frames, span, frames.showsFuture ? frames.axis.end : now).replaceAll("\n", " · ")).join("\n") || frames.words.nothing];
 }
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
-export function paint(c, frames, moment, place, look) {
+export function paint(c, frames, { now, at = stay, ...given }, place, look) {
+  const moment = { ...given, now: at("now", { now }).now };
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   if (frames.title) paintTitle(c, frames, place, look);
@@ -166,9 +173,37 @@ export function paint(c, frames, moment, place, look) {
     paintName(c, name, lane, place, look);
     paintTrack(c, lane, moment, place, look);
   });
+  paintGhost(c, frames, moment, place, look);
   paintEnded(c, frames, moment, place, look);
   frames.rows.forEach((spans) => paintCurrent(c, frames, spans, moment, place, look));
+  for (const [time, text] of frames.marks) paintMark(c, Math.min(time, frames.axis.end), text, moment, place, look);
   paintAxis(c, frames, ticks, moment, place, look);
+}
+
+// What the reader has guessed, on the axis.
+function paintMark(c, time, text, { view }, place, look) {
+  if (time < view.from || time > view.to) return;
+  const x = xOf(place, view, time);
+  c.strokeStyle = look.text;
+  c.lineWidth = 2;
+  c.setLineDash([6, 4]);
+  c.beginPath();
+  c.moveTo(x, place.top);
+  c.lineTo(x, place.axis);
+  c.stroke();
+  c.setLineDash([]);
+  const width = look.widthOfBold(text) + 10;
+  const left = Math.min(Math.max(x - width / 2, place.left), place.right - width);
+  const height = Math.round(place.size * 1.5);
+  c.fillStyle = look.background;
+  c.beginPath();
+  c.roundRect(left, place.axis - height - 2, width, height, 4);
+  c.fill();
+  c.stroke();
+  c.textAlign = "left";
+  c.font = look.bold;
+  c.fillStyle = look.text;
+  c.fillText(text, left + 5, place.axis - height / 2 - 1.5);
 }
 
 function paintTitle(c, frames, place, look) {
@@ -225,13 +260,19 @@ function paintEnded(c, frames, moment, place, look) {
   const kept = place.ended;
   const edge = now - slack(frames);
   const isGood = kept && kept.edge <= edge && kept.from === view.from && kept.to === view.to;
-  const canvas = isGood ? kept.canvas : look.newCanvas(place.width * look.ratio, place.height * look.ratio);
-  const context = canvas.getContext("2d");
-  context.setTransform(look.ratio, 0, 0, look.ratio, 0, 0);
-  context.textBaseline = "middle";
+  const [canvas, context] = layer(kept?.canvas, place, look);
+  if (!isGood) context.clearRect(0, 0, place.width, place.height);
   addEnded(context, frames, isGood ? kept.edge : -Infinity, moment, place, look);
   place.ended = { canvas, edge, from: view.from, to: view.to };
   c.drawImage(canvas, 0, 0, place.width, place.height);
+}
+
+function layer(kept, place, look) {
+  const canvas = kept ?? look.newCanvas(place.width * look.ratio, place.height * look.ratio);
+  const context = canvas.getContext("2d");
+  context.setTransform(look.ratio, 0, 0, look.ratio, 0, 0);
+  context.textBaseline = "middle";
+  return [canvas, context];
 }
 
 // The spans that ended from `since` on, and before now.
@@ -254,9 +295,8 @@ function addEnded(c, frames, since, moment, place, look) {
 function paintCurrent(c, frames, spans, moment, place, look) {
   for (let i = firstInView(spans, moment.now - slack(frames)); i < spans.length && spans[i].start < moment.view.to; i++) {
     const span = spans[i];
-    if (frames.showsFuture) paintFuture(c, span, moment, place, look);
-    else if (!hasBegun(span, frames, moment)) break;
-    if (!hasBegun(span, frames, moment) || isOver(span, frames, moment)) continue;
+    if (!hasBegun(span, frames, moment)) break;
+    if (isOver(span, frames, moment)) continue;
     const box = boxOf(span, moment, place, look);
     paintOne(c, span, box, place, look);
     paintRing(c, span, box, place, look);
@@ -298,14 +338,36 @@ function fitting({ owner, label }, room, look) {
   return ownerWidth <= room ? [owner, ""] : ["", ""];
 }
 
-function paintFuture(c, span, { now, view }, place, look) {
-  const y = place.top + span.lane * place.rowHeight;
-  const x = Math.max(xOf(place, view, Math.max(span.start, now)), place.left);
-  const end = Math.min(xOf(place, view, span.end), place.right);
-  if (end <= x) return;
-  c.globalAlpha = FUTURE;
-  paintSpan(c, look.states[span.state], x, y, Math.max(end - x - (end - x >= 4 ? 1 : 0), 0.5), heightOf(place), [0, 0], look);
+// What is to come, right of the cursor.  It never changes either: painted once, until the window moves.
+function paintGhost(c, frames, moment, place, look) {
+  const { now, view } = moment;
+  const until = Math.min(sightOf(frames, moment), view.to);
+  if (until <= Math.max(now, view.from)) return;
+  const [from, to] = [Math.max(xOf(place, view, now), place.left), xOf(place, view, until)];
+  c.globalAlpha = GHOST;
+  if (!look.newCanvas) addGhost(c, frames, Math.max(now, view.from), until, moment, place, look);
+  else {
+    const kept = place.ghost;
+    if (kept?.from !== view.from || kept.to !== view.to || kept.until !== until) {
+      const [canvas, context] = layer(null, place, look);
+      addGhost(context, frames, view.from, until, moment, place, look);
+      place.ghost = { canvas, until, from: view.from, to: view.to };
+    }
+    const { canvas } = place.ghost;
+    c.drawImage(canvas, from * look.ratio, 0, (to - from) * look.ratio, canvas.height, from, 0, to - from, place.height);
+  }
   c.globalAlpha = 1;
+}
+
+function addGhost(c, frames, from, until, { view }, place, look) {
+  for (const span of frames.rows.flat()) {
+    const [start, end] = [Math.max(span.start, from), Math.min(span.end, until)];
+    if (end <= start) continue;
+    const [x, close] = [start, end].map((time) => xOf(place, view, time));
+    const air = close - x >= 4 ? 1 : 0;
+    const y = place.top + span.lane * place.rowHeight;
+    paintSpan(c, look.states[span.state], x, y, Math.max(close - x - air, 0.5), heightOf(place), [0, 0], look);
+  }
 }
 
 function paintRing(c, { lane }, { x, width }, place, look) {

@@ -5,6 +5,7 @@
 
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
+import { stay } from "../motion.js";
 import { paintSpan } from "../patterns.js";
 import { fill } from "../words.js";
 
@@ -66,8 +67,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
   const height = top + frames.lanes.length * laneHeight + BOTTOM;
-  const scrub = { from: 8, span: width - 16 };
-  return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size, scrub };
+  return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size };
 }
 
 function sums(widths) {
@@ -81,11 +81,6 @@ const yOf = ({ top, laneHeight, badge }, lane) => top + lane * laneHeight + badg
 function boxOf(place, { lane, start, end }) {
   const x = place.edges[lane][start];
   return { x, y: yOf(place, lane), width: place.edges[lane][end] - x - 2, height: place.barHeight };
-}
-
-// A place in the picture is no moment: pointing changes nothing.
-export function positionAt(place, frames, { step }) {
-  return frames.positions[step];
 }
 
 export function spotAt(place, frames, { step }, x, y) {
@@ -129,23 +124,36 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
-export function paint(c, frames, { step }, place, look) {
+// The tree without its header.
+export function ghostArea({ top, width, height }) {
+  return { x: 0, y: top, width, height: height - top };
+}
+
+export function paint(c, frames, { step, at = stay }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
   const moment = frames.moments[step];
-  paintHeader(c, frames, moment, place, look);
+  paintHeader(c, frames, moment, at, place, look);
   paintGauge(c, frames, moment, place, look);
   paintBranches(c, moment, place, look);
   const follows = (bar) => moment.bars.some((other) => other.lane === bar.lane && other.start === bar.end);
-  for (const bar of moment.bars) paintBar(c, frames, bar, follows(bar), place, look);
+  for (const bar of moment.bars.toReversed()) paintBar(c, frames, bar, boxNow(place, bar, at), follows(bar), place, look);
   for (const bar of moment.bars) paintLocks(c, bar, place, look);
   for (const [lane, end, who] of moment.owners) {
-    const x = place.edges[lane][end] + 3;
-    paintChip(c, frames.requests[who], x, yOf(place, lane) + place.barHeight / 2, place.size, look);
+    const { x, y } = at(`request ${who}`, { x: place.edges[lane][end] + 3, y: yOf(place, lane) + place.barHeight / 2 });
+    paintChip(c, frames.requests[who], x, y, place.size, look);
   }
 }
 
-function paintHeader(c, frames, moment, place, look) {
+// A node grows out of the end of its parent; one that is split gives its tail away.
+function boxNow(place, bar, at) {
+  const there = boxOf(place, bar);
+  const parent = bar.parentLane < 0 ? there.y : yOf(place, bar.parentLane);
+  const origin = bar.parentLane === bar.lane ? there : { ...there, y: parent, width: 0 };
+  return at(`bar ${bar.lane} ${bar.start}`, there, origin);
+}
+
+function paintHeader(c, frames, moment, at, place, look) {
   const { words, requests, slots } = frames;
   const y = place.header / 2;
   const used = fill(words.slots, { used: moment.locked + moment.evictable, total: slots });
@@ -163,7 +171,8 @@ function paintHeader(c, frames, moment, place, look) {
         x += look.widthOf("+0");
         break;
       }
-      paintChip(c, requests[who[index]], x, y, place.size, look);
+      const here = at(`${name} ${who[index]}`, { x, y });
+      paintChip(c, requests[who[index]], here.x, here.y, place.size, look);
       x += step;
     }
     if (!who.length) {
@@ -209,9 +218,8 @@ function paintBranches(c, { bars }, place, look) {
 }
 
 // Where another bar goes on (one that was just evicted), there is no room for the rank.
-function paintBar(c, frames, bar, isFollowed, place, look) {
+function paintBar(c, frames, bar, box, isFollowed, place, look) {
   const state = look.states[bar.state];
-  const box = boxOf(place, bar);
   paintSpan(c, state, box.x, box.y, box.width, box.height, [4, 4], look);
   if (state.fill && state.fill !== state.colour) {
     const band = place.size * 1.15; // words are easier to read beside a pattern than on it
@@ -223,7 +231,7 @@ function paintBar(c, frames, bar, isFollowed, place, look) {
   for (let token = bar.start; token < bar.end; token++) {
     const room = edges[token + 1] - edges[token];
     if (token > bar.start) paintSeam(c, state, edges[token] - 1, box, look);
-    if (room < LEAST_WORD) continue;
+    if (room < LEAST_WORD || edges[token + 1] > box.x + box.width + 3) continue;
     const word = cutWord(frames.lanes[bar.lane][token], room - 2, look.widthOf);
     const x = edges[token] + (room - 2 - look.widthOf(word)) / 2;
     write(c, word, x, middle, look, { ink: state.fill ? state.ink : look.text });

@@ -168,3 +168,13 @@ def test_nothing_is_said_about_right_or_wrong():
     for kind in (Value(0, 1, truth=1), Choice({"a": "A"}, "a"), Trends({"m": "M"}, {"m": "up"})):
         text = predict.comparison(kind, {"value": 0.0, "m": "down"})
         assert not any(word in text for word in ("对", "错", "right", "wrong"))
+
+
+def test_a_stored_answer_that_does_not_fit_the_question_leaves_it_open():
+    app = AppTest.from_function(page)
+    app.session_state["_guesses"] = {
+        ".share": {"state": "answered", "answers": {"value": 4_000}},
+        ".batch": {"state": "answered", "answers": {"ttft": "up", "itl": "sideways"}},
+    }
+    app.run()
+    assert texts(app) == ["share: open None False", "batch: open {}"]

@@ -89,3 +89,21 @@ def test_the_table_has_a_row_for_every_question_and_judges_anew():
     assert by_key[KEY]["sure"] == "1"
     assert by_key["05/seed_utilization"]["result"] == "right"
     assert by_key["05/one_request_alone"]["result"] == ""
+
+
+def test_guesses_are_read_again_and_what_is_no_guess_is_left_out():
+    good = {"05_batching.utilization": {"state": "answered", "answers": {"value": 40.0}}}
+    assert progress.read_guesses(json.dumps({"version": 1, "guesses": good})) == good
+    strange = {"x": {"state": "won", "answers": {}}}
+    assert progress.read_guesses(json.dumps({"guesses": good | strange})) == good
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "oops", "[]", '{"guesses": 3}', '{"guesses": {"x": 3}}', "[" * 100_000),
+        '{"guesses": {"x": {"state": "open", "answers": {"value": [1]}}}}',
+    ],
+)
+def test_a_store_of_guesses_that_was_tampered_with_is_no_guess(text):
+    assert progress.read_guesses(text) == {}

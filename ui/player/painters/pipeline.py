@@ -32,6 +32,26 @@ def station_names() -> list[str]:
     ]
 
 
+def station_tasks() -> list[str]:
+    """What each station does; told on pointing at it."""
+    return [
+        tr("你写的文字，UTF-8 字节", "your text, in bytes of UTF-8"),
+        tr("把字节切成 token，每个 token 一个编号", "cuts bytes into tokens, each with an id"),
+        tr("等着被调度器排进一步", "waits until the scheduler takes it into a step"),
+        tr(
+            "一遍算完提示词的所有 token，写下它们的 KV",
+            "computes all tokens of the prompt in one pass and writes their KV",
+        ),
+        tr(
+            "每一步只算最新的一个 token，读前面所有的 KV",
+            "computes the newest token alone, reading the KV of all before it",
+        ),
+        tr("从概率分布里抽出下一个 token", "draws the next token from the distribution"),
+        tr("把 token 变回字节，凑齐了才成字", "turns tokens back into bytes, and whole characters"),
+        tr("用户看到的文字", "the text that the user sees"),
+    ]
+
+
 @dataclass(frozen=True)
 class PipelineBar:
     """A token that may come next.  `said`: its probability, as it is written."""
@@ -107,7 +127,7 @@ class Pipeline(Frames):
         }
 
     def texts(self) -> dict[str, Any]:
-        return {"stations": station_names()}
+        return {"stations": station_names(), "tasks": station_tasks()}
 
     def words(self) -> dict[str, str]:
         return {

@@ -41,6 +41,7 @@ class Timeline(Frames):
     at: tuple[float, ...]  # seconds; where the cursor stands, per step
     title: str = ""
     shows_future: bool = False
+    marks: tuple[tuple[float, str], ...] = ()  # seconds on the axis, and what is there: a guess
 
     painter: ClassVar[str] = "timeline"
 
@@ -93,6 +94,7 @@ class Timeline(Frames):
             "title": self.title,
             "lanes": self.lanes,
             "labels": labels,
+            "marks": self.marks,  # a guess is no other run
             "said": _indices(said, labels),
         }
 

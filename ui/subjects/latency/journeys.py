@@ -19,11 +19,14 @@ PLACES = (CPU, QUEUE, GPU)
 LATER = 0.7  # of the time until something else happens
 
 
-def journey_timeline(journey: Journey, words: Sequence[str], alt: str) -> Timeline:
+def journey_timeline(
+    journey: Journey, words: Sequence[str], alt: str, guess: object = None
+) -> Timeline:
     """One request on its user's clock: where it is, what the user sees, what is measured.
 
     `words`: its output tokens as text.  A frame for its arrival and for the end of each station;
     what has just come onto the screen is shown a moment later, when it can be read there.
+    `guess`: the parts that somebody adds up to the TTFT, a key of `_sums`; it is marked.
     """
     arrival = journey.request.arrival_seconds
     seen = [moment - arrival for moment in journey.seen_seconds]
@@ -49,7 +52,23 @@ def journey_timeline(journey: Journey, words: Sequence[str], alt: str) -> Timeli
         ),
         events=((), *(_kind(one, journey) for one in journey.stations)),
         alt=alt,
+        marks=tuple(
+            (total, tr("你猜的 TTFT", "your TTFT"))
+            for code, total in _sums(journey).items()
+            if code == guess
+        ),
     )
+
+
+def _sums(journey: Journey) -> dict[str, float]:
+    """What a TTFT might be made of, in seconds after the arrival."""
+    prefill, decode = journey.seconds_of("prefill"), journey.seconds_of("decode", token=2)
+    return {
+        "prefill": prefill,
+        "plus_decode": prefill + decode,
+        "all_stations": journey.ttft,
+        "all_and_decode": journey.ttft + decode,
+    }
 
 
 def _later(moment: float, after: float) -> float:

@@ -26,7 +26,7 @@ class Lanes:
     way: Way
     spans: Sequence[LaneSpan]
     said: Mapping[float, list[str]]
-    stops: frozenset[float]  # moments at which the player pauses
+    stops: frozenset[float]  # moments at which the player can pause
 
 
 def first_kernels(work: LaunchWork, ways: Sequence[Way], shown: int, alt: str) -> Timeline:

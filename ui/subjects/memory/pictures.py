@@ -28,9 +28,17 @@ AIR = 1.04  # beyond the longest bar
 
 
 def conversations(
-    division: Division, tokens: int, num_running: int, num_waiting: int, large: bool = False
+    division: Division,
+    tokens: int,
+    num_running: int,
+    num_waiting: int,
+    guess: object = None,
+    large: bool = False,
 ) -> go.Figure:
-    """One bar: what the server took when it started, and one piece for each conversation."""
+    """One bar: what the server took when it started, and one piece for each conversation.
+
+    `guess`: how many conversations somebody thinks there is room for; where they would end.
+    """
     size = request_bytes(division.model, tokens) / GIB
     first, end = _pool(division)
     seam = SEAM * division.gpu.memory_bytes / GIB
@@ -52,6 +60,12 @@ def conversations(
         for number, span in enumerate(spans, start=1 if row == 0 else num_running + 1):
             if size > NUMBERED_SHARE * division.gpu.memory_bytes / GIB:
                 charts.name_span_above(figure, row, span, str(number), large)
+    if isinstance(guess, int | float):
+        end = first + size * guess
+        fits = end <= division.gpu.memory_bytes / GIB
+        label = tr(f"你猜 {guess:g} 段", f"your guess: {guess:g}") + ("" if fits else " →")
+        at = min(end, division.gpu.memory_bytes / GIB)
+        charts.mark_guess(figure, at, label, large)
     return figure
 
 

@@ -126,3 +126,14 @@ def test_tools_with_the_same_formula_have_the_same_colour():
     assert [len(colours) for colours in by_formula.values()] == [1, 1, 1]
     assert len(set.union(*by_formula.values())) == 3
     assert set.union(*by_formula.values()) <= {charts.colour(index) for index in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("code", "parts"),
+    [("prefill", ["prefill"]), ("all_stations", None), ("nonsense", ()), (None, ())],
+)
+def test_a_guess_of_what_the_first_token_takes_is_marked_where_its_parts_add_up(code, parts):
+    way = journey()
+    marks = journeys.journey_timeline(way, WORDS, "alt", code).marks
+    total = way.ttft if parts is None else sum(way.seconds_of(part) for part in parts)
+    assert [seconds for seconds, _ in marks] == ([total] if total else [])

@@ -64,6 +64,16 @@ def test_each_conversation_is_a_piece_of_2_gib_but_for_the_seam_and_carries_its_
     assert [text for text in written if text in "12345"] == ["1", "2", "3", "4", "5"]
 
 
+@pytest.mark.parametrize(("guess", "beyond"), [(2, False), (4.0, False), (30, True)])
+def test_a_guess_stands_where_so_many_conversations_would_end(guess, beyond):
+    figure = pictures.conversations(SMALL, 4_096, 0, 0, guess=guess)
+    line, note = figure.layout.shapes[-1], figure.layout.annotations[-1]
+    first = (OLD.memory_bytes + SMALL.overhead_bytes) / GIB
+    end = SMALL.gpu.memory_bytes / GIB
+    assert line.x0 == pytest.approx(end if beyond else first + 2 * guess)
+    assert note.text.endswith("→") == beyond
+
+
 def test_what_goes_beyond_the_pool_is_drawn_as_waiting():
     groups = {
         "A": sizes.RequestGroup(2, 4_096),
