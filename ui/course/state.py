@@ -5,6 +5,8 @@ this reader last chose on this page; else the default.  After the page is drawn,
 values that differ from their defaults back into the URL, language-free.  Each write adds a history
 entry, so Back undoes control by control.
 
+Long because reading, keeping and writing the address are one cycle over one state of a page.
+
 Why not Streamlit's own `bind="query-params"`: Back would reset values, and choices would be written
 with their translated labels.
 """
