@@ -2,9 +2,10 @@
 
 What static batching lacked: a finished request leaves at once, and a waiting one takes its slot in
 the next step.  Prompts are computed whole and come first: if any waiting request can be admitted
-the step is prefill only, and those who decode wait for it.  `chunked` removes that wait.
+the step is prefill only, and those who decode wait for it (vLLM V0; Orca itself computes prefills
+and decodes in one step).  With `chunked` nobody stops, but steps get longer.
 
-Source: Orca, Yu et al. 2022, section 4.1 (iteration-level scheduling); vLLM V0.
+Source: vLLM V0; the choice anew before every step is Orca's (Yu et al. 2022, section 4.1).
 """
 
 from collections import deque
