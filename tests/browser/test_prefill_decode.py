@@ -68,5 +68,6 @@ def test_a_measurement_says_how_far_it_is_and_stays_when_one_comes_back(new_page
     before = values.all_text_contents()
     page.get_by_role("link", name="Step by step").first.click()
     expect(page.locator(".player")).to_be_visible()
+    page.locator(".st-key-acts").get_by_role("button", name="Deeper").click()
     page.get_by_role("link", name="Measured here").first.click()
     expect(values).to_have_text(before)
