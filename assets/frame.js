@@ -40,7 +40,7 @@ function showInList() {
     if (isHere === link.hasAttribute("aria-current")) continue;
     if (isHere) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
-    if (isHere) link.scrollIntoView({ block: "nearest" });
+    if (isHere) link.scrollIntoView({ block: "center" });
   }
 }
 

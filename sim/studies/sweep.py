@@ -138,7 +138,8 @@ def knee(
 ) -> Point | None:
     """The last point, with the load going up, whose latency is at most `times` that of the first.
 
-    The first point stands for the unloaded server.  None when no point goes beyond: the knee, if any, lies outside the sweep.
+    The first point stands for the unloaded server.  None when no point goes beyond: the knee, if
+    any, lies outside the sweep.
 
     Raises:
         SimError: `no_points`.

@@ -54,6 +54,7 @@ def test_every_way_onward_leads_to_the_top(new_page):
     expect_address(page, "/batching")
     act_link(page, "check").click()
     expect_address(page, "/batching", part="check")
+    helpers.settle(page)
     scroll_down(page)
     page.locator("[class*=st-key-quiz-item] [role=radiogroup] label").first.click()
     page.get_by_role("link", name="Show me").first.click()
