@@ -199,8 +199,8 @@ def utilization(gpus: Sequence[GpuReading]) -> str:
     bandwidth = [gpu.bandwidth for gpu in gpus if gpu.bandwidth is not None]
     compute = [gpu.compute for gpu in gpus if gpu.compute is not None]
     said = [
-        tr("带宽 ", "bandwidth ") + share_range(bandwidth),
-        tr("算力 ", "compute ") + share_range(compute),
+        tr("带宽 " if bandwidth else "带宽", "bandwidth ") + share_range(bandwidth),
+        tr("算力 " if compute else "算力", "compute ") + share_range(compute),
     ]
     if gpus:
         gpu = tr(f"读到 {len(gpus)} 个 GPU", f"GPUs read: {len(gpus)}")
