@@ -180,14 +180,18 @@ def sampler() -> None:
     chapter.say("sampler_result", left=count(one.num_left), most=percent(one.most_probable))
     if came:
         (token, how_often), *_ = came
-        chapter.say(
-            "sampler_drawn",
-            times=count(times),
-            kinds=count(len(came)),
-            token=tiny_model.in_prose(token),
-            how_often=count(how_often),
-            share=percent(one.share(token)),
-        )
+        shown, share = tiny_model.in_prose(token), percent(one.share(token))
+        if times == 1:
+            chapter.say("sampler_drawn_once", token=shown, share=share)
+        else:
+            chapter.say(
+                "sampler_drawn",
+                times=count(times),
+                kinds=count(len(came)),
+                token=shown,
+                how_often=count(how_often),
+                share=share,
+            )
     chapter.explain(
         "sampler_formula", temperature=plain(temperature), most=percent(one.most_probable)
     )

@@ -11,7 +11,7 @@ from sim import scheduler, specs, workload
 from sim.cost import Roofline, SimpleClock
 from sim.engine import Setup
 from sim.engine.server import Server
-from sim.kv import Paged
+from sim.kv import Paged, sizes
 from sim.studies import sweep
 from ui import lesson
 from ui.controls.server_knobs import whose_rules, whose_times
@@ -19,7 +19,7 @@ from ui.lesson import tr
 from ui.practice import predict
 from ui.results import run_cards, run_pictures, runs
 from ui.subjects.batching import frames
-from ui.words.numbers import count, percent, seconds, significant
+from ui.words.numbers import count, memory, percent, seconds, significant
 
 FRONTIER = (4, 8, 16, 32, 64)
 LOW, HIGH = 8, 64  # the two limits that the reader compares
@@ -136,7 +136,8 @@ def run() -> None:
     chapter.cards(run_cards.with_memory(setup, MODEL, POOL_TOKENS))
     alt = tr("每个请求的排队、预填充与解码", "Queue, prefill and decode of each request")
     chapter.play(frames.request_timeline(setup, alt), "run")
-    chapter.leaves_out("run_leaves_out", **trust(server), model=MODEL.name)
+    pool = memory(sizes.request_bytes(MODEL, POOL_TOKENS))
+    chapter.leaves_out("run_leaves_out", **trust(server), model=MODEL.name, pool=pool)
     chapter.say(
         "run_result",
         ttft=seconds(here.ttft.mean),

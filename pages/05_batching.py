@@ -6,34 +6,18 @@ slots that continuous batching still leaves empty.
 """
 
 from sim import scheduler, workload
-from sim.cost import SimpleClock
 from sim.engine import Setup
-from sim.kv import Paged
 from sim.request import Request
 from ui import lesson
 from ui.lesson import tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.batching import frames, pictures
+from ui.subjects.batching.nine import CLOCK, OUTPUTS, PLENTY, PROMPT_TOKENS, TICK_SECONDS
 from ui.words.numbers import count, in_percent, percent, steps
 
-TICK_SECONDS = 1 / 64  # one step; a power of two, so that sums of steps are exact
-CLOCK = SimpleClock(prefill_tokens_per_second=20_000, decode_seconds_per_step=TICK_SECONDS)
-PLENTY = Paged(num_blocks=65_536)
-PROMPT_TOKENS = 16
 MEAN_OUTPUT_TOKENS = 30
-A_TOKENS, B_TOKENS, C_TOKENS = 10, 100, 30
-QUEUE = (
-    A_TOKENS,
-    B_TOKENS,
-    C_TOKENS,
-    50,
-    20,
-    40,
-    60,
-    15,
-    25,
-)  # tokens that A, B, C, ... will write
+A_TOKENS, B_TOKENS, C_TOKENS = OUTPUTS[:3]
 PROMPTS = (12, 40, 6, 24, 18, 30, 9, 21, 15)  # and, where it matters, their prompts
 ARRIVALS: dict[str, workload.Arrivals] = {
     "once": workload.BurstArrivals(size=60),
@@ -93,7 +77,7 @@ def hook() -> None:
 def compare() -> None:
     chapter.say("compare")
     slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
-    requests = workload.of_lengths(QUEUE, PROMPT_TOKENS)
+    requests = workload.of_lengths(OUTPUTS, PROMPT_TOKENS)
     static = served(requests, scheduler.Static(slots))
     continuous = served(requests, scheduler.Continuous(slots))
     upper, lower = runs.grid(static, TICK_SECONDS), runs.grid(continuous, TICK_SECONDS)
@@ -129,7 +113,7 @@ def compare() -> None:
 def shapes() -> None:
     chapter.say("shapes")
     at = chapter.slide("at", tr("看第几步", "Look at step"), 1, 60, start=11)
-    requests = workload.of_lengths(QUEUE, PROMPTS)
+    requests = workload.of_lengths(OUTPUTS, PROMPTS)
     step = runs.step(served(requests, scheduler.Chunked(max_num_seqs=4)), at)
 
     chapter.draw(

@@ -270,9 +270,11 @@ def test_at_temperature_0_every_draw_is_the_same_and_without_a_draw_nothing_is_s
 
 
 def test_another_try_draws_anew_and_the_same_try_the_same():
-    tries = [drawn(draws="1", seed=seed, temperature=2)["sampler_drawn"] for seed in range(1, 9)]
+    tries = [
+        drawn(draws="1", seed=seed, temperature=2)["sampler_drawn_once"] for seed in range(1, 9)
+    ]
     assert len({said["token"] for said in tries}) > 1
-    assert tries[0] == drawn(draws="1", seed=1, temperature=2)["sampler_drawn"]
+    assert tries[0] == drawn(draws="1", seed=1, temperature=2)["sampler_drawn_once"]
 
 
 def test_a_first_try_is_rewarded_even_where_the_model_has_nothing_to_say():

@@ -11,16 +11,21 @@ import numpy as np
 import pytest
 
 from sim import engine, metrics, scheduler, workload
-from sim.cost import Roofline
 from sim.scheduler import Load
-from sim.views import lives
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
+from tests.pages.whole_server import (
+    BENCH,
+    both_loops,
+    explore,
+    machine,
+    step_seconds,
+    summary,
+)
 from ui.results import runs
 from ui.words.numbers import seconds
 
 SIMULATOR = open_page("04_simulator")
-BENCH = open_page("17_workbench")
 PAGES = {"04_simulator": SIMULATOR, "17_workbench": BENCH}
 HOOK = SIMULATOR.play("hook")
 QUIZ = {
@@ -29,42 +34,9 @@ QUIZ = {
 }
 
 
-def explore(**values):
-    """The one run of the whole server with its knobs at these values."""
-    (setup,) = BENCH.setups("explore", **values)
-    return runs.run(setup)
-
-
-def summary(**values):
-    return runs.summary(explore(**values).setup)
-
-
-def preset(name):
-    return BENCH.play("explore").presets[name]
-
-
 def shown(item):
     """The run into which an item's "show me" leads."""
     return PAGES[QUIZ[item]["link"]["page"]].at(QUIZ[item]["link"]["query"])
-
-
-def machine(setup: engine.Setup) -> Roofline:
-    assert isinstance(setup.clock, Roofline)
-    return setup.clock
-
-
-def step_seconds(run):
-    return run.series.end_seconds - run.series.start_seconds
-
-
-def spans(run, kind):
-    return [
-        span for record in metrics.served(run) for span in lives.spans(record) if span.kind == kind
-    ]
-
-
-def ttfts(run):
-    return np.array([metrics.ttft(record) for record in metrics.served(run)])
 
 
 # -- a larger batch ---------------------------------------------------------------------------
@@ -210,17 +182,6 @@ def test_all_at_once_is_mostly_queue():
     # One prefill takes some tens or hundreds of milliseconds.
     alone = summary(requests=1)
     assert 0.01 < alone.ttft.mean < 0.5
-
-
-def both_loops(**values):
-    """(output length -> summary) of the open and of the closed loop."""
-    lengths = BENCH.constants["LOOP_OUTPUTS"]
-    played = BENCH.play("loops", **values)
-    opened = [setup for setup in played.setups if setup.users is None]
-    closed = [setup for setup in played.setups if setup.users]
-    return [
-        dict(zip(lengths, map(runs.summary, setups), strict=True)) for setups in (opened, closed)
-    ]
 
 
 def test_longer_outputs_raise_ttft_at_a_fixed_rate_and_hardly_tpot():

@@ -4,7 +4,6 @@ Every checkable sentence of the text and of the presets is held here against the
 page itself runs.
 """
 
-import json
 from typing import Any
 from unittest import mock
 
@@ -12,62 +11,24 @@ import numpy as np
 import pytest
 
 from sim import engine, metrics, scheduler, specs
-from sim.cost import Roofline, SimpleClock
+from sim.cost import SimpleClock
 from sim.events import Preempted, Rejected
-from sim.views import lives
 from sim.workload import traces
-from tests.chapters import ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.whole_server import (
+    BENCH,
+    both_loops,
+    explore,
+    machine,
+    preset,
+    spans,
+    step_seconds,
+    summary,
+    ttfts,
+)
 from ui.controls import server_knobs
 from ui.course import state
 from ui.results import runs
 from ui.words.numbers import percent, seconds, significant
-
-BENCH = open_page("17_workbench")
-QUIZ = {
-    item["id"]: item
-    for item in json.loads((ROOT / "assets" / "quiz" / "04.json").read_text("utf-8"))["items"]
-}
-
-
-def explore(**values):
-    """The one run of the whole server with its knobs at these values."""
-    (setup,) = BENCH.setups("explore", **values)
-    return runs.run(setup)
-
-
-def summary(**values):
-    return runs.summary(explore(**values).setup)
-
-
-def preset(name):
-    return BENCH.play("explore").presets[name]
-
-
-def shown(item):
-    """The run into which an item's "show me" leads."""
-    assert QUIZ[item]["link"]["page"] == "04_simulator"
-    return BENCH.at(QUIZ[item]["link"]["query"])
-
-
-def machine(setup: engine.Setup) -> Roofline:
-    assert isinstance(setup.clock, Roofline)
-    return setup.clock
-
-
-def step_seconds(run):
-    return run.series.end_seconds - run.series.start_seconds
-
-
-def spans(run, kind):
-    return [
-        span for record in metrics.served(run) for span in lives.spans(record) if span.kind == kind
-    ]
-
-
-def ttfts(run):
-    return np.array([metrics.ttft(record) for record in metrics.served(run)])
-
 
 # -- how far to trust it ------------------------------------------------------------------------
 
@@ -354,17 +315,6 @@ def test_a_light_load_alone_has_no_knee():
 
 
 # -- open and closed loop -----------------------------------------------------------------------
-
-
-def both_loops(**values):
-    """(output length -> summary) of the open and of the closed loop."""
-    lengths = BENCH.constants["LOOP_OUTPUTS"]
-    played = BENCH.play("loops", **values)
-    opened = [setup for setup in played.setups if setup.users is None]
-    closed = [setup for setup in played.setups if setup.users]
-    return [
-        dict(zip(lengths, map(runs.summary, setups), strict=True)) for setups in (opened, closed)
-    ]
 
 
 def test_longer_outputs_move_ttft_in_opposite_directions():

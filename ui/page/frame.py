@@ -18,12 +18,7 @@ STYLES = [ASSETS / name for name in ("style.css", "parts.css")]
 SCRIPT = ASSETS / "frame.js"
 LECTURE_STYLE = ASSETS / "lecture.css"
 LECTURE_SCRIPT = ASSETS / "lecture.js"
-LEAD_ON = """export default ({data}) => {
-  const url = new URL(data.path, location.href);
-  url.search = new URLSearchParams(data.query);
-  history.replaceState({}, "", url);
-  dispatchEvent(new PopStateEvent("popstate", {state: {}}));
-}"""
+LEAD_ON = ASSETS / "lead_on.js"
 NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
 
 
@@ -49,7 +44,9 @@ def begin(name: str, title: Callable[[], str]) -> None:
 def lead_on(chapter: chapters.Chapter) -> None:
     """Instead of this page: another one, at what the address says.  In the browser's history it
     takes this page's place, so that Back does not come here again."""
-    component = st.components.v2.component("lead_on", html="<span hidden></span>", js=LEAD_ON)
+    component = st.components.v2.component(
+        "lead_on", html="<span hidden></span>", js=_text_of(LEAD_ON)
+    )
     component(
         key="lead-on", data={"path": chapter.path, "query": state.handed_on()}, height="content"
     )

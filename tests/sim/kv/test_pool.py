@@ -11,6 +11,7 @@ from sim.errors import SimError
 from sim.kv import Paged, num_kv_blocks
 from sim.kv.pool import RELEASES, Division
 from sim.specs import GIB, GPUS, MODELS
+from tests.chapters import ROOT
 
 SMALL, LARGE = MODELS["Llama-3.1-8B"], MODELS["Llama-3.1-70B"]
 LOGS = list(csv.DictReader(Path(__file__).with_name("public_logs.csv").open(encoding="utf-8")))
@@ -55,6 +56,25 @@ def test_the_lines_are_of_many_models_gpus_and_releases_and_each_names_its_sourc
     assert len({log["gpu"] for log in LOGS}) >= 8
     assert {log["gpus"] for log in LOGS} >= {"1", "2"}
     assert {log["since"] for log in LOGS} == set(RELEASES)
+
+
+def test_the_course_and_the_readme_quote_this_table():
+    errors = [abs(error(log)) for log in LOGS]
+    told = {
+        "pages/06_kv_cache.en.md": "{n} public log lines of {models} models and {gpus} GPUs, "
+        "this is off by {median:.0%} in the median and {worst:.0%} at worst",
+        "pages/06_kv_cache.zh.md": "{n} 行公开的日志（{models} 个模型、{gpus} 种卡）来比，"
+        "中位误差 {median:.0%}，最差 {worst:.0%}",
+    }
+    numbers = {
+        "n": len(LOGS),
+        "models": len({log["model"] for log in LOGS}),
+        "gpus": len({log["gpu"] for log in LOGS}),
+        "median": median(errors),
+        "worst": max(errors),
+    }
+    for file, words in told.items():
+        assert words.format(**numbers) in (ROOT / file).read_text(encoding="utf-8"), file
 
 
 def test_a_kv_connector_takes_memory_that_we_do_not_know_of():
