@@ -31,7 +31,7 @@ def test_marks_go_and_words_stay(markdown, plain):
 def test_every_source_is_read_in_both_languages():
     found = set(paragraphs())
     for language, home, term in (
-        ("zh", "大模型是怎样被服务的", "请求：用户发来的一次提问"),
+        ("zh", "大模型推理服务是怎样工作的", "请求：用户发来的一次提问"),
         ("en", "How large language models are served", "Request: One question to the server"),
     ):
         texts = [text for where, text in found if where == language]
