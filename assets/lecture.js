@@ -12,6 +12,7 @@ const LIGHT = {
   addListener() {},
   removeListener() {},
 };
+const PATIENCE_MS = 3000;
 let ask = null; // the browser's own matchMedia while ours stands in for it
 
 function lookAgain() {
@@ -24,7 +25,14 @@ function turn(event) {
   if (event.key !== "PageDown" && event.key !== "PageUp") return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  if (!event.repeat) document.querySelector(`.st-key-lecture-${event.key} button`)?.click();
+  if (!event.repeat) press(event.key, performance.now() + PATIENCE_MS);
+}
+
+// While an act is drawn anew its bar may be gone for a moment: a press waits for it.
+function press(key, until) {
+  const button = document.querySelector(`.st-key-lecture-${key} button`);
+  if (button) button.click();
+  else if (performance.now() < until) setTimeout(press, 20, key, until);
 }
 
 function leave() {

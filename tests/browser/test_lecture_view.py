@@ -39,3 +39,17 @@ def test_a_remote_control_goes_on_whatever_was_touched_last(new_page, touched):
     page.keyboard.press("PageUp")
     page.wait_for_url("**part=compare**")
     assert "width=4" in page.url
+
+
+def test_a_press_that_comes_while_the_bar_is_drawn_anew_is_not_lost(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/batching", view="lecture")
+    page.evaluate(
+        """() => {
+          const bar = document.querySelector('.st-key-lecture-bar'), place = bar.parentElement;
+          bar.remove();
+          setTimeout(() => place.append(bar), 300);
+        }"""
+    )
+    page.keyboard.press("PageDown")
+    helpers.expect_address(page, "/batching", part="compare", view="lecture")

@@ -144,7 +144,7 @@ def mount() -> None:
         "progress", html="<span hidden data-progress></span>", js=_script()
     )
     with st.container(key="progress-store"):
-        component(key=KEY, data=data, on_stored_change=_take_stored, height="content")
+        component(key=KEY, data=data, on_stored_change=_arrived, height="content")
 
 
 def is_known() -> bool:
@@ -170,6 +170,12 @@ def reset() -> None:
     guesses().clear()
     st.session_state["_progress_reset"] = st.session_state["_progress_known"] = True
     st.session_state["_progress_problem"] = ""
+
+
+def _arrived() -> None:
+    """The rerun that the store brings is no link: its address may be older than our last."""
+    state.moved()
+    _take_stored()
 
 
 def _take_stored() -> None:
