@@ -16,6 +16,7 @@ from sim.errors import SimError, require
 from sim.workload.arrivals import PoissonArrivals
 from sim.workload.trace_rows import (
     FORMATS,
+    MAX_HASHES,
     MAX_ROWS,
     MAX_SECONDS,
     MAX_TOKENS,
@@ -30,7 +31,7 @@ from sim.workload.trace_rows import (
 )
 
 MAX_COUNTED = 400_000  # bytes of conversations: counting takes about a microsecond for each
-MAX_HASHES = 200_000  # of one prompt
+MAX_TALKS = 20_000  # nor more than these
 HUMANS, MODELS = ("human", "user"), ("gpt", "assistant", "chatgpt", "bing", "bard", "model")
 
 Entry = dict[str, object]
@@ -46,7 +47,7 @@ def read(text: str, count_tokens: Callable[[str], int]) -> Trace:
     if text.lstrip().startswith("["):
         return _conversations(_listed(text), count_tokens)
     rows: list[TraceRow] = []
-    name = ""
+    name, num_hashes = "", 0
     for line, written in lines_of(text):
         entry = _json_object(written, line)
         if not name:
@@ -55,7 +56,9 @@ def read(text: str, count_tokens: Callable[[str], int]) -> Trace:
                 return _conversations(every, count_tokens)
             name = _named(entry, line)
         rows.append(ROWS[name](entry, line))
+        num_hashes += len(rows[-1].hashes)
         require(len(rows) <= MAX_ROWS, "trace_too_long", most=MAX_ROWS)
+        require(num_hashes <= MAX_HASHES, "trace_too_many_hashes", most=MAX_HASHES)
     return made(rows, len(rows), name)
 
 
@@ -155,14 +158,9 @@ def _hashed_row(entry: Entry, line: int, second: float) -> TraceRow:
 
 def _hashes(entry: Entry, line: int) -> Sequence[int]:
     given = entry.get("hash_ids", [])
-    fits = (
-        isinstance(given, list)
-        and len(given) <= MAX_HASHES
-        and {type(one) for one in given} <= {int}
-    )
-    if not fits:
+    if not isinstance(given, list) or not set(map(type, given)) <= {int}:
         raise bad(line, "hash_ids", _as_written(given), "hashes")
-    return given  # type: ignore[return-value]
+    return given
 
 
 ROWS: dict[str, Callable[[Entry, int], TraceRow]] = {
@@ -193,7 +191,7 @@ def _conversations(entries: Iterator[Entry], count_tokens: Callable[[str], int])
     num_rows = counted = 0
     for entry in entries:
         num_rows += 1
-        said = _first_turn(entry)
+        said = _first_turn(entry) if num_rows <= MAX_TALKS else ()
         size = sum(len(words.encode(errors="replace")) for words in said)
         if said and counted + size <= MAX_COUNTED:
             counted += size

@@ -55,7 +55,8 @@ def read(text: str, count_tokens: Callable[[str], int] = trace_json.about) -> Tr
         SimError: `trace_empty`, `trace_nul`, `trace_too_long`, `trace_not_csv`, `trace_not_json`,
             `trace_not_commas`, `trace_unknown_format`, `trace_ambiguous`, `trace_column_missing`,
             `trace_column_twice`, `trace_bad_value`, `trace_no_rows`, `trace_all_failed`,
-            `trace_hashes_do_not_fit`.  Lines count from 1, as in an editor.
+            `trace_hashes_do_not_fit`, `trace_too_many_hashes`.  Lines count from 1, as in an
+            editor.
     """
     text = text.removeprefix("\ufeff")
     nul = text.find("\0")

@@ -110,6 +110,12 @@ def error(problem: SimError) -> str:
             f"The file has more than {values.get('most', 0):,} rows; keep the beginning of it "
             "(`head -n`).",
         ),
+        "trace_too_many_hashes": tr(
+            f"文件里的 `hash_ids` 超过 {values.get('most', 0):,} 个；"
+            "请只留下开头的一段（`head -n`）。",
+            f"The file has more than {values.get('most', 0):,} `hash_ids`; keep the beginning of "
+            "it (`head -n`).",
+        ),
         "trace_hashes_do_not_fit": tr(
             "`hash_ids` 的个数和提示词长度对不上：每块 512、16 或别的 2 的幂个 token 都不成。",
             "The numbers of `hash_ids` do not fit the lengths of the prompts: neither with 512 nor "

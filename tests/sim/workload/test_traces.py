@@ -183,8 +183,10 @@ def test_what_begins_alike_is_as_few_segments_as_prompts_part():
 
 
 def test_a_file_that_would_take_long_is_refused():
-    assert len(read(PLAIN + "1,2,3\n" * 50_000).requests) == 50_000
-    assert refusal(PLAIN + "1,2,3\n" * 70_000)[0] == "trace_too_long"
+    assert len(read(PLAIN + "1,2,3\n" * 40_000).requests) == 40_000
+    assert refusal(PLAIN + "1,2,3\n" * 40_001)[0] == "trace_too_long"
+    prompt = (0, 16 * 100_000, list(range(100_000)))
+    assert refusal(hashed(*[prompt] * 11))[0] == "trace_too_many_hashes"
 
 
 def test_hashes_that_fit_no_block_size_are_refused():

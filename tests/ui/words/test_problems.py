@@ -58,7 +58,8 @@ REACHABLE: dict[str, dict[str, object]] = {
     "trace_not_json": {"line": 7},
     "trace_not_text": {},
     "trace_nul": {"line": 7},
-    "trace_too_long": {"most": 60_000},
+    "trace_too_long": {"most": 40_000},
+    "trace_too_many_hashes": {"most": 1_000_000},
     "trace_unknown_format": {"line": 3, "value": "in,out"},
 }
 

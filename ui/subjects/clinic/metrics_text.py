@@ -79,6 +79,7 @@ def _read(text: str, before: str) -> Brought:
     if bench.is_report(text):
         return bench.read_report(text)
     try:
+        texts.weigh(text + before, texts.MAX_METRICS_BYTES)
         return exposed.read(text, before)
     except SimError:
         begin = JSON_BEGINS.search(text)

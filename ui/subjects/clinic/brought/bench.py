@@ -5,10 +5,13 @@ Source: vllm/benchmarks/serve.py (0.33.0), sglang/benchmark/serving.py (0.5.23).
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.errors import SimError
 from ui.subjects.clinic.brought import texts
@@ -16,6 +19,7 @@ from ui.subjects.clinic.brought.client_run import MILLI, WANTED, ClientRun, arou
 from ui.subjects.clinic.brought.found import Brought, Interval, Note, number
 
 Json = Mapping[str, Any]
+FloatArray = NDArray[np.float64]
 
 REPORT = "Serving Benchmark Result"
 REPORT_LINE = re.compile(r"\s*([A-Za-z][^:]{0,60}):\s+(\S+)\s*")
@@ -75,16 +79,25 @@ def _of_bench(result: Json, name: str, details: str) -> Interval | None:
     return around_p99(own, MILLI)
 
 
-def _details(values: object, errors: object) -> list[float]:
+def _details(values: object, errors: object) -> FloatArray:
     """The single values of requests that did not fail, in seconds."""
     if not isinstance(values, list):
-        return []
+        return np.empty(0)
     failed = (
         errors if isinstance(errors, list) and len(errors) == len(values) else [""] * len(values)
     )
     kept = [one for one, error in zip(values, failed, strict=True) if not error]
-    flat = [each for one in kept for each in (one if isinstance(one, list) else [one])]
-    return [value for each in flat if (value := number(each)) is not None]
+    flat = list(chain.from_iterable(one if isinstance(one, list) else [one] for one in kept))
+    return _numbers(flat)
+
+
+def _numbers(given: list[object]) -> FloatArray:
+    """Those that `number` takes; all at once where nothing else is among them."""
+    if set(map(type, given)) <= {float, int}:
+        with suppress(OverflowError):  # an integer of hundreds of digits
+            own = np.array(given, float)
+            return own[np.isfinite(own) & (own >= 0)]
+    return np.array([value for each in given if (value := number(each)) is not None], float)
 
 
 def is_report(text: str) -> bool:

@@ -7,7 +7,8 @@ from sim.errors import SimError, require
 from ui.words import encodings
 
 MAX_BYTES = 10_000_000
-MAX_LINES = 100_000  # a server with many models has two thousand
+MAX_METRICS_BYTES = 5_000_000  # both texts; a server with many models has 300,000
+MAX_LINES = 100_000  # of them it has two thousand
 SHOWN_LETTERS = 40  # of what is quoted from a text
 
 FENCE = re.compile(r"\s*(?:```|~~~)\S*\s*")
@@ -32,9 +33,9 @@ def decoded(data: bytes) -> str:
     return text
 
 
-def weigh(data: bytes) -> None:
+def weigh(data: bytes | str, most: int = MAX_BYTES) -> None:
     """Raises: SimError: `brought_too_large`."""
-    require(len(data) <= MAX_BYTES, "brought_too_large", given=len(data), most=MAX_BYTES)
+    require(len(data) <= most, "brought_too_large", given=len(data), most=most)
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:

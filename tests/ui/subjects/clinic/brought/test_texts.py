@@ -34,6 +34,7 @@ def test_encodings_and_line_ends_are_told_by_themselves(encoding, end):
         (b"PK\x03\x04", "brought_compressed"),
         (b"x" * (texts.MAX_BYTES + 1), "brought_too_large"),
         (b"up 1\n" * (texts.MAX_LINES + 1), "brought_too_long"),
+        (b"x" * (texts.MAX_METRICS_BYTES + 1), "brought_too_large"),
     ],
 )
 def test_what_is_no_text_or_too_much_is_refused(data, code):
