@@ -9,7 +9,7 @@ from sim.errors import SimError
 from ui.subjects.clinic.brought.found import Note
 from ui.words.language import tr
 from ui.words.notes import as_typed
-from ui.words.numbers import count, significant
+from ui.words.numbers import count, seconds, significant
 
 
 def problem(error: SimError) -> str:
@@ -89,6 +89,7 @@ def note(own: Note) -> str:
     tool = str(values.get("tool", ""))
     names = tr(" 和 ", " and ").join(map(str, values.get("names", ())))  # type: ignore[call-overload]
     tokens = significant(float(str(values.get("tokens", 0))), 2)
+    mean = seconds(float(str(values.get("mean", 0))))
     return {
         "left_out": tr(
             f"跳过了 {_count(values, 'lines')} 行不是指标的内容，第一处在第 {line} 行：{value}。",
@@ -122,6 +123,12 @@ def note(own: Note) -> str:
             f"读到 {_count(values, 'engines')} 个引擎：请求数相加，延迟合在一起，KV 给出范围。",
             f"Engines read: {_count(values, 'engines')}. Requests are added up, latencies put "
             "together, KV is given as a range.",
+        ),
+        "mean_alone": tr(
+            f"{values.get('name')} 只有平均值（{mean}），`_bucket` 的行不在文本里："
+            "没有它们就没有 p99，而目标说的是 p99。",
+            f"Of {values.get('name')} only the mean is there ({mean}): the lines of its `_bucket` "
+            "are not in the text, and without them there is no p99, which the target is about.",
         ),
         "speculates": tr(
             f"这台服务器在做投机解码，平均一轮出 {tokens} 个 token；vLLM 每轮只记一次 ITL，"

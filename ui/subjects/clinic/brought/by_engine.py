@@ -86,6 +86,17 @@ def p99(scrape: Scrape, reading: str) -> Interval | None:
     return None
 
 
+def mean_alone(scrape: Scrape, reading: str) -> float | None:
+    """The mean over all engines, where the text has kept no bucket."""
+    for name in _names(reading):
+        parts = (scrape.get(f"{name}_{part}", {}) for part in ("bucket", "sum", "count"))
+        filled, sums, counts = map(_streaming_only, parts)
+        observations = sum(_by_engine(counts).values())
+        if sums and observations and not filled:
+            return sum(_by_engine(sums).values()) / observations
+    return None
+
+
 def _names(reading: str) -> list[str]:
     return [name for (own, _), names in NAMES.items() if own == reading for name in names]
 

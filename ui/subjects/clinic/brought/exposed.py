@@ -52,7 +52,7 @@ def read(text: str, before: str = "") -> Brought:
     engine = "SGLang" if engines == {"SGLang"} else "vLLM"
     now = found.last
     kv = tuple(_shares(by_engine.gauge(now, "kv")))
-    notes += _about_the_text(found) + _about_engines(now, engines)
+    notes += _about_the_text(found) + _about_means(span.counted) + _about_engines(now, engines)
     itl = by_engine.p99(span.counted, "itl")
     reasons = by_engine.by_label(now, "waiting_by_reason", "reason")
     waiting = by_engine.gauge(now, "waiting")
@@ -168,6 +168,15 @@ def _about_the_text(found: Scrapes) -> list[Note]:
     if found.cut_line:
         notes.append(Note("cut_line", {"line": found.cut_line}))
     return notes
+
+
+def _about_means(counted: Scrape) -> list[Note]:
+    means = {reading: by_engine.mean_alone(counted, reading) for reading in ("ttft", "itl")}
+    return [
+        Note("mean_alone", {"name": reading.upper(), "mean": mean})
+        for reading, mean in means.items()
+        if mean is not None
+    ]
 
 
 def _about_engines(now: Scrape, engines: set[str]) -> list[Note]:

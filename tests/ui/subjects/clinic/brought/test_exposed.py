@@ -53,6 +53,13 @@ def test_the_mean_stands_beside_where_the_sum_is_there():
     assert exposed.read(text).ttft == Interval(0.0, 1.0, 4, mean=0.5)
 
 
+def test_a_mean_without_its_buckets_is_said_and_is_no_p99():
+    found = exposed.read(f"{TTFT}_sum 12.0\n{TTFT}_count 30\n")
+    assert found.ttft is None
+    assert [note.values for note in found.notes] == [{"name": "TTFT", "mean": 0.4}]
+    assert "mean_alone" not in codes(exposed.read(histogram(TTFT, {"1": 4, "+Inf": 4}, total=2)))
+
+
 def test_engines_with_the_same_bounds_are_put_together():
     text = histogram(TTFT, {"1": 100, "2": 100, "+Inf": 100}, 'engine="0"')
     text += histogram(TTFT, {"1": 0, "2": 100, "+Inf": 100}, 'engine="1"')
