@@ -13,6 +13,13 @@ class SimError(ValueError):
         details = ", ".join(f"{name}={value!r}" for name, value in values.items())
         super().__init__(f"{code} ({details})" if details else code)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self.code, self.values)  # from process to process with its values
+
+
+def _again(code: str, values: dict[str, object]) -> SimError:
+    return SimError(code, **values)
+
 
 def require(condition: bool, code: str, **values: object) -> None:
     """Raise `SimError(code, **values)` unless the condition holds."""

@@ -13,7 +13,7 @@ server       a server before its traffic, put together from names and numbers
 """
 
 from sim.engine.fast import simulate
-from sim.engine.run import Record, Run, StepSeries, run_by_steps
+from sim.engine.run import Record, Run, StepSeries, Watch, run_by_steps
 from sim.engine.setup import Setup, Users
 from sim.engine.speculation import Speculation, Tally
 from sim.engine.steps import Step, StepWork, advance, steps
@@ -28,6 +28,7 @@ __all__ = [
     "StepWork",
     "Tally",
     "Users",
+    "Watch",
     "advance",
     "run_by_steps",
     "simulate",

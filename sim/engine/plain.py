@@ -9,12 +9,13 @@ begun, then those who wait.  A step of another kind ends the loop before it has 
 
 import math
 
+from sim.engine.run import Watch
 from sim.engine.simulation import Simulation
 from sim.request import Sequence
 from sim.scheduler import Chunked, Load
 
 
-def serve(simulation: Simulation, policy: Chunked) -> None:
+def serve(simulation: Simulation, policy: Chunked, watch: Watch) -> None:
     """Take steps from where the run stands on, for as long as they are of the usual kind."""
     inbox, ledger, memory = simulation.inbox, simulation.ledger, simulation.memory
     waiting, running, decoding = simulation.waiting, simulation.running, simulation.decoding
@@ -24,6 +25,7 @@ def serve(simulation: Simulation, policy: Chunked) -> None:
         return
 
     while True:
+        watch()
         while inbox.next_seconds <= simulation.now:
             simulation.arrive()
 

@@ -1,6 +1,7 @@
 """A whole run, for metrics and charts: what happened to each request and in each step."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
@@ -91,7 +92,14 @@ class Run:
         )
 
 
-def run_by_steps(setup: Setup) -> Run:
+Watch = Callable[[], object]
+
+
+def unwatched() -> None:
+    """Nobody may end the run."""
+
+
+def run_by_steps(setup: Setup, watch: Watch = unwatched) -> Run:
     """Run the setup step by step: slow, and what `simulate` has to agree with.
 
     Raises:
@@ -99,6 +107,7 @@ def run_by_steps(setup: Setup) -> Run:
     """
     ledger = _Ledger(setup)
     for pulse in pulses(setup):
+        watch()
         ledger.write(pulse)
     return ledger.close()
 

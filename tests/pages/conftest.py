@@ -1,15 +1,13 @@
 """Pages under AppTest: the whole script runs, without a browser."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sim import metrics
 from sim.engine import Run, Setup
 from sim.request import Request
 from tests.chapters import ROOT
@@ -48,19 +46,21 @@ def whatever_keeps_runs() -> Iterator[Any]:
 @pytest.fixture
 def short_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few requests and short answers only, for tests that draw a page in very many states."""
-    whole = runs.run
+    whole = runs._computed
 
-    def run(setup: Setup) -> Run:
-        few = tuple(map(shortened, setup.requests[:FEW_REQUESTS]))
-        return whole(replace(setup, requests=few))
+    def computed(setups: Sequence[Setup]) -> Generator[Run | None]:
+        return whole([replace(setup, requests=few(setup.requests)) for setup in setups])
 
-    monkeypatch.setattr(runs, "run", run)
-    monkeypatch.setattr(runs, "summary", cache(lambda setup: metrics.summarize(run(setup))))
+    monkeypatch.setattr(runs, "_computed", computed)
     with quoted_anew():
         yield
     monkeypatch.undo()
     for kept in whatever_keeps_runs():  # what was made of short runs is not for other tests
         kept.cache_clear()
+
+
+def few(requests: Sequence[Request]) -> tuple[Request, ...]:
+    return tuple(map(shortened, requests[:FEW_REQUESTS]))
 
 
 def shortened(request: Request) -> Request:

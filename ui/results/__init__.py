@@ -1,6 +1,7 @@
 """What comes out of a run, for whom it concerns.
 
 runs          runs of the simulation, kept: the same setup is computed once
+apart         those that take long, in a process of their own (apart_child)
 cards         the numbers of a result, in one row
 run_cards     those of a whole run
 run_pictures  its requests, its load, its limits

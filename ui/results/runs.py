@@ -1,9 +1,12 @@
 """Runs of the simulation, kept: the same setup gives the same run, so it is computed once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache
 from itertools import islice
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 from sim import engine, metrics
 from sim.kv import lru
@@ -13,13 +16,14 @@ from sim.studies.sweep import Point
 from sim.views import slots, stalls
 from sim.workload import Chats, Workload
 from sim.workload.prompts import Prompt
+from ui.results import apart
 
-KEPT = 64  # runs in memory, shared by all readers
-LARGE = 1_000_000  # output tokens, about 10 MB
-KEPT_LARGE = 4
+KEPT = 64  # of what is shown step by step, shared by all readers
+KEPT_TOKENS = 8_000_000  # of all whole runs in memory, about 80 MB
 KEPT_SUMMARIES = 512  # these are light
 
 Key = TypeVar("Key")
+Progress = Callable[[int, int], object]  # (done, in all)
 
 
 @lru_cache(maxsize=KEPT)
@@ -28,33 +32,74 @@ def requests(workload: Workload) -> tuple[Request, ...]:
     return workload.requests()
 
 
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """Results by setup, `most` of them by weight; those that nobody asked for longest go first."""
+
+    def __init__(self, most: int, weight: Callable[[Value], int]):
+        self._most, self._weight = most, weight
+        self._values: OrderedDict[engine.Setup, Value] = OrderedDict()
+        self._total = 0
+        self._lock = Lock()
+
+    def get(self, setup: engine.Setup) -> Value | None:
+        with self._lock:
+            value = self._values.pop(setup, None)
+            if value is not None:
+                self._values[setup] = value
+            return value
+
+    def put(self, setup: engine.Setup, value: Value) -> None:
+        with self._lock:
+            before = self._values.pop(setup, None)
+            self._total += self._weight(value) - (0 if before is None else self._weight(before))
+            self._values[setup] = value
+            while self._total > self._most and len(self._values) > 1:
+                self._total -= self._weight(self._values.popitem(last=False)[1])
+
+    def cache_clear(self) -> None:
+        with self._lock:
+            self._values.clear()
+            self._total = 0
+
+
+_runs = Kept[engine.Run](KEPT_TOKENS, lambda run: len(run.token_seconds))
+_summaries = Kept[metrics.Summary](KEPT_SUMMARIES, lambda summary: 1)
+
+
 def run(setup: engine.Setup) -> engine.Run:
-    num_tokens = sum(request.output_tokens for request in setup.requests)
-    return _large_run(setup) if num_tokens > LARGE else _run(setup)
+    (found,) = _all_of([setup])
+    return found
 
 
-@lru_cache(maxsize=KEPT)
-def _run(setup: engine.Setup) -> engine.Run:
-    return engine.simulate(setup)
-
-
-@lru_cache(maxsize=KEPT_LARGE)
-def _large_run(setup: engine.Setup) -> engine.Run:
-    return engine.simulate(setup)
-
-
-@lru_cache(maxsize=KEPT_SUMMARIES)
 def summary(setup: engine.Setup) -> metrics.Summary:
-    return metrics.summarize(run(setup))
+    return summaries({"": setup})[""]
+
+
+def summaries(
+    setups: Mapping[Key, engine.Setup], progress: Progress | None = None
+) -> dict[Key, metrics.Summary]:
+    found = {key: own for key, setup in setups.items() if (own := _summaries.get(setup))}
+    missing = {key: setup for key, setup in setups.items() if key not in found}
+    for key, run_ in zip(missing, _all_of(list(missing.values()), progress), strict=True):
+        found[key] = metrics.summarize(run_)
+        _summaries.put(setups[key], found[key])
+    return {key: found[key] for key in setups}
+
+
+def sweep(
+    setups: Mapping[Any, engine.Setup], progress: Progress | None = None
+) -> tuple[Point, ...]:
+    """A point for each value; every run is one that a reader can open."""
+    points = summaries(setups, progress)
+    return tuple(Point(value, own) for value, own in points.items())
 
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def goodput(setup: engine.Setup, ttft_seconds: float, tpot_seconds: float) -> metrics.Goodput:
     return metrics.goodput(run(setup), ttft_seconds, tpot_seconds)
-
-
-def summaries(setups: Mapping[Key, engine.Setup]) -> dict[Key, metrics.Summary]:
-    return {key: summary(setup) for key, setup in setups.items()}
 
 
 def goodputs(
@@ -63,21 +108,40 @@ def goodputs(
     return {key: goodput(setup, ttft_seconds, tpot_seconds) for key, setup in setups.items()}
 
 
-def sweep(
-    setups: Mapping[Any, engine.Setup], progress: Callable[[int, int], object] | None = None
-) -> tuple[Point, ...]:
-    """A point for each value; here and now, so that every run is one that a reader can open.
+def _all_of(setups: Sequence[engine.Setup], progress: Progress | None = None) -> list[engine.Run]:
+    """The run of each; `progress` is called before, now and then while they are computed, and at the end.
 
-    `progress(done, in all)` is called before the first run and after each.
+    Raises:
+        SimError: as `_computed`.
     """
-    points: list[Point] = []
-    for value, setup in setups.items():
-        if progress is not None:
-            progress(len(points), len(setups))
-        points.append(Point(value, summary(setup)))
-    if progress is not None:
-        progress(len(points), len(setups))
-    return tuple(points)
+    found = {place: own for place, setup in enumerate(setups) if (own := _runs.get(setup))}
+    missing = deque(place for place in range(len(setups)) if place not in found)
+    if progress is not None and missing:
+        progress(len(found), len(setups))
+    with closing(_computed([setups[place] for place in missing])) as computed:
+        for own in computed:
+            if own is not None:
+                place = missing.popleft()
+                found[place] = own
+                _runs.put(setups[place], own)
+            if progress is not None:
+                progress(len(found), len(setups))
+    return [found[place] for place in range(len(setups))]
+
+
+def _computed(setups: Sequence[engine.Setup]) -> Generator[engine.Run | None]:
+    """Run after run; what takes long is computed apart, with None while there is nothing new.
+
+    Raises:
+        SimError: as `engine.simulate` and `apart.each`.
+    """
+    patience = apart.Patience()
+    for place, setup in enumerate(setups):
+        try:
+            yield engine.simulate(setup, patience)
+        except apart.OutOfPatience:
+            yield from apart.each(setups[place:])
+            return
 
 
 @lru_cache(maxsize=KEPT)
@@ -132,7 +196,7 @@ def fleet(setup: engine.Setup, num_replicas: int, rule: str) -> replicas.Fleet:
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def _fleet(setup: engine.Setup, targets: tuple[int, ...], num_replicas: int) -> replicas.Fleet:
     parts = replicas.parts(setup, targets, num_replicas)
-    summaries = [metrics.summarize(engine.simulate(part)) for part in parts]
+    summaries = [metrics.summarize(own) for own in _computed(parts) if own is not None]
     return replicas.together(parts, summaries, num_replicas)
 
 

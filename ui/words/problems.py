@@ -151,6 +151,12 @@ def error(problem: SimError) -> str:
             "速度和时间应为有限的数，不能是无穷大。",
             "Speeds and times must be finite; infinity was given.",
         ),
+        "run_too_long": tr(
+            f"算这些要超过 {values.get('most')} s，已经停下。"
+            "请求少一些、回答短一些，或关掉投机解码。",
+            f"This takes more than {values.get('most')} s of computing and was stopped. Ask for "
+            "fewer requests or shorter answers, or switch speculation off.",
+        ),
         "no_progress": tr(
             f"没有进展：队首的请求 {values.get('request_id')} 永远等不到足够的 KV 块。",
             f"No progress: request {values.get('request_id')} at the head of the queue "
