@@ -22,6 +22,8 @@ For a run of R served requests that lasts from the first arrival to the last tok
 
 Sources: vLLM `docs/design/metrics.md` and `docs/benchmarking/cli.md` (`--goodput`); goodput is that
 of DistServe, Zhong et al. 2024.
+
+Long because all figures of a run are defined in one place.
 """
 
 from dataclasses import dataclass
@@ -259,8 +261,28 @@ class Goodput:
     share: float
 
 
+@dataclass(frozen=True, eq=False)
+class RequestTimes:
+    """What goodput asks of a run, and no more: it is kept where a run would be too large.
+
+    ttft, tpot: [num_served], seconds, a TPOT of NaN for a single token; num_sent: also those that
+    were refused.
+    """
+
+    ttft: np.ndarray
+    tpot: np.ndarray
+    duration_seconds: float
+    num_sent: int
+
+    @classmethod
+    def of(cls, run: Run) -> "RequestTimes":
+        done = ServedColumns(run)
+        ttft = done.first - done.arrival
+        return cls(ttft, done.tpot, done.duration_seconds, len(run.requests))
+
+
 def goodput(
-    run: Run, ttft_seconds: float = float("inf"), tpot_seconds: float = float("inf")
+    run: Run | RequestTimes, ttft_seconds: float = float("inf"), tpot_seconds: float = float("inf")
 ) -> Goodput:
     """Who meets both limits, as `vllm bench serve --goodput ttft:... tpot:...` counts (it takes
     milliseconds).  An answer of one token has only a TTFT to meet; infinity is no limit.
@@ -270,11 +292,10 @@ def goodput(
     """
     for limit in (ttft_seconds, tpot_seconds):
         require(limit >= 0, "latency_limit_negative", value=limit)
-    done = ServedColumns(run)
-    in_time = done.first - done.arrival <= ttft_seconds
-    fluent = ~(done.tpot > tpot_seconds)  # true for NaN
+    own = RequestTimes.of(run) if isinstance(run, Run) else run
+    in_time, fluent = own.ttft <= ttft_seconds, ~(own.tpot > tpot_seconds)  # true for NaN
     good = int(np.sum(in_time & fluent))
-    return Goodput(good, rate(good, done.duration_seconds), rate(good, len(run.requests)))
+    return Goodput(good, rate(good, own.duration_seconds), rate(good, own.num_sent))
 
 
 def rate(amount: float, per: float) -> float:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sim.engine import Run, Setup
+from sim.engine import Setup
 from sim.request import Request
 from tests.chapters import ROOT
 from tests.pages.rehearsal import quoted_anew
 from ui.results import runs
+from ui.results.apart import Outcome
 
 OpenPage = Callable[..., AppTest]
 FEW_REQUESTS, FEW_TOKENS = 24, 40
@@ -40,7 +41,11 @@ def whatever_keeps_runs() -> Iterator[Any]:
     """Functions that remember results, in `runs` and in every module that asks it for them."""
     for name, module in list(sys.modules.items()):
         if name.startswith("ui.") and (module is runs or getattr(module, "runs", None) is runs):
-            yield from (one for one in vars(module).values() if hasattr(one, "cache_clear"))
+            yield from (
+                one
+                for one in vars(module).values()
+                if hasattr(one, "cache_clear") and not isinstance(one, type)
+            )
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few requests and short answers only, for tests that draw a page in very many states."""
     whole = runs._computed
 
-    def computed(setups: Sequence[Setup]) -> Generator[Run | None]:
+    def computed(setups: Sequence[Setup]) -> Generator[Outcome | None]:
         return whole([replace(setup, requests=few(setup.requests)) for setup in setups])
 
     monkeypatch.setattr(runs, "_computed", computed)

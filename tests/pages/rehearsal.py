@@ -5,7 +5,6 @@ sentence against the very setups behind it, at every place of a control, thousan
 than a page is drawn.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -239,7 +238,9 @@ DRAWING = {
     run_pictures: ["timeline", "load"],
     curves: ["load_curve", "goodput_curve", "two_loops"],
 }
-RUNS = ("run", "summary", "goodput", "steps", "step", "grid", "by_prompt")  # all that is kept
+
+
+RUNS = ("run", "steps", "step", "grid", "by_prompt", "_figures_of")  # all that is kept
 
 
 @contextmanager
@@ -255,19 +256,22 @@ def quoted_anew() -> Iterator[None]:
 @contextmanager
 def _stand_in_runs() -> Iterator[None]:
     """Every run is the same tiny one: what an act asks for does not depend on what it gets."""
+    (figures,) = runs._figures_of([TINY])
     results: dict[str, Any] = {
         "run": runs.run(TINY),
-        "summary": runs.summary(TINY),
-        "goodput": runs.goodput(TINY, math.inf, math.inf),
         "steps": runs.steps(TINY),
         "step": runs.step(TINY, 1),
         "grid": slots.slot_grid(TINY, 1.0),
         "by_prompt": runs.by_prompt(TINY, 16),
+        "_figures_of": figures,
     }
+
+    def stand_in(result: Any) -> Callable[..., Any]:
+        return lambda asked, *more: [result] * len(asked) if isinstance(asked, list) else result
+
     with ExitStack() as patches:
         for name in RUNS:
-            stand_in = mock.Mock(return_value=results[name])
-            patches.enter_context(mock.patch.object(runs, name, stand_in))
+            patches.enter_context(mock.patch.object(runs, name, stand_in(results[name])))
         for module, names in DRAWING.items():
             for name in names:
                 patches.enter_context(mock.patch.object(module, name))
@@ -280,10 +284,11 @@ def _written_down(played: Played) -> Iterator[None]:
     """Every setup that is asked for is noted, once."""
 
     def noting(compute: Callable[..., Any]) -> Callable[..., Any]:
-        def note(setup: Setup, *more: Any) -> Any:
-            if setup not in played.setups:
-                played.setups.append(setup)
-            return compute(setup, *more)
+        def note(asked: Setup | list[Setup], *more: Any) -> Any:
+            for setup in asked if isinstance(asked, list) else [asked]:
+                if setup not in played.setups:
+                    played.setups.append(setup)
+            return compute(asked, *more)
 
         return note
 

@@ -18,11 +18,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sim.engine import Run, Setup
 from sim.errors import SimError
+from sim.metrics import Summary
 
 HERE_SECONDS = 0.3  # of computing in the reader's own turn
 MOST_SECONDS = 30  # of computing, for all that is asked at once
-LOOK_SECONDS = 0.1  # how often a reader who waits looks up
+LOOK_SECONDS = 0.2  # how often a reader who waits looks up
 ROOT = Path(__file__).parent.parent.parent
+Outcome = tuple[Run, Summary]
 COMMAND = [sys.executable, "-m", "ui.results.apart_child", str(MOST_SECONDS)]
 
 
@@ -46,7 +48,7 @@ class _Job:
 
     def __init__(self, setups: Sequence[Setup]):
         self.setups = setups
-        self.done: list[Run | SimError] = []
+        self.done: list[Outcome | SimError] = []
         self.is_over = Event()
         self.num_waiting = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -95,7 +97,7 @@ _jobs: dict[tuple[Setup, ...], _Job] = {}
 _jobs_lock = Lock()
 
 
-def each(setups: Sequence[Setup]) -> Generator[Run | None]:
+def each(setups: Sequence[Setup]) -> Generator[Outcome | None]:
     """The runs in their order, and None now and then while there is nothing but waiting.
 
     Raises:

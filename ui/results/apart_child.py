@@ -1,7 +1,8 @@
 """Simulates what it is given, one run after the other, in a process that may be killed; run by
 `apart`.
 
-Reads a pickle of setups and writes a pickle for each: the run, or the fault that it ended with.
+Reads a pickle of setups and writes a pickle for each: the run and its summary, or the fault that it
+ended with.
 """
 
 import pickle
@@ -10,6 +11,7 @@ from contextlib import suppress
 
 from sim.engine import Run, Setup, simulate
 from sim.errors import SimError
+from sim.metrics import Summary, summarize
 
 MAX_MEMORY = 2 << 30  # bytes of address space
 
@@ -25,11 +27,12 @@ def limit(seconds: int) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def outcome(setup: Setup) -> Run | SimError:
+def outcome(setup: Setup) -> tuple[Run, Summary] | SimError:
     try:
-        return simulate(setup)
+        run = simulate(setup)
     except SimError as error:
         return error
+    return run, summarize(run)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Runs of the simulation, kept: the same setup gives the same run, so it is computed once."""
 
-from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
 from itertools import islice
@@ -24,6 +24,7 @@ KEPT_SUMMARIES = 512  # these are light
 
 Key = TypeVar("Key")
 Progress = Callable[[int, int], object]  # (done, in all)
+Figures = tuple[metrics.Summary, metrics.RequestTimes]
 
 
 @lru_cache(maxsize=KEPT)
@@ -66,70 +67,74 @@ class Kept(Generic[Value]):
 
 
 _runs = Kept[engine.Run](KEPT_TOKENS, lambda run: len(run.token_seconds))
-_summaries = Kept[metrics.Summary](KEPT_SUMMARIES, lambda summary: 1)
+_figures = Kept[Figures](KEPT_SUMMARIES, lambda figures: 1)
 
 
 def run(setup: engine.Setup) -> engine.Run:
-    (found,) = _all_of([setup])
+    found = _runs.get(setup)
+    if found is None:
+        ((found, _),) = _outcomes([setup])
     return found
 
 
 def summary(setup: engine.Setup) -> metrics.Summary:
-    return summaries({"": setup})[""]
+    ((found, _),) = _figures_of([setup])
+    return found
 
 
-def summaries(
-    setups: Mapping[Key, engine.Setup], progress: Progress | None = None
-) -> dict[Key, metrics.Summary]:
-    found = {key: own for key, setup in setups.items() if (own := _summaries.get(setup))}
-    missing = {key: setup for key, setup in setups.items() if key not in found}
-    for key, run_ in zip(missing, _all_of(list(missing.values()), progress), strict=True):
-        found[key] = metrics.summarize(run_)
-        _summaries.put(setups[key], found[key])
-    return {key: found[key] for key in setups}
+def summaries(setups: Mapping[Key, engine.Setup]) -> dict[Key, metrics.Summary]:
+    return {point.value: point.summary for point in sweep(setups)}
 
 
 def sweep(
     setups: Mapping[Any, engine.Setup], progress: Progress | None = None
 ) -> tuple[Point, ...]:
-    """A point for each value; every run is one that a reader can open."""
-    points = summaries(setups, progress)
-    return tuple(Point(value, own) for value, own in points.items())
-
-
-@lru_cache(maxsize=KEPT_SUMMARIES)
-def goodput(setup: engine.Setup, ttft_seconds: float, tpot_seconds: float) -> metrics.Goodput:
-    return metrics.goodput(run(setup), ttft_seconds, tpot_seconds)
+    """A point for each value; `progress` is called now and then while they are computed."""
+    figures = _figures_of(list(setups.values()), progress)
+    return tuple(Point(value, own) for value, (own, _) in zip(setups, figures, strict=True))
 
 
 def goodputs(
     setups: Mapping[Key, engine.Setup], ttft_seconds: float, tpot_seconds: float
 ) -> dict[Key, metrics.Goodput]:
-    return {key: goodput(setup, ttft_seconds, tpot_seconds) for key, setup in setups.items()}
+    figures = _figures_of(list(setups.values()))
+    return {
+        key: metrics.goodput(latencies, ttft_seconds, tpot_seconds)
+        for key, (_, latencies) in zip(setups, figures, strict=True)
+    }
 
 
-def _all_of(setups: Sequence[engine.Setup], progress: Progress | None = None) -> list[engine.Run]:
-    """The run of each; `progress` is called before, now and then while they are computed, and at the end.
+def _figures_of(setups: Sequence[engine.Setup], progress: Progress | None = None) -> list[Figures]:
+    found = {place: own for place, setup in enumerate(setups) if (own := _figures.get(setup))}
+    missing = [place for place in range(len(setups)) if place not in found]
+    outcomes = _outcomes([setups[place] for place in missing], progress)
+    found |= {place: own for place, (_, own) in zip(missing, outcomes, strict=True)}
+    return [found[place] for place in range(len(setups))]
+
+
+def _outcomes(
+    setups: Sequence[engine.Setup], progress: Progress | None = None
+) -> Iterator[tuple[engine.Run, Figures]]:
+    """Run after run, computed and kept.
 
     Raises:
         SimError: as `_computed`.
     """
-    found = {place: own for place, setup in enumerate(setups) if (own := _runs.get(setup))}
-    missing = deque(place for place in range(len(setups)) if place not in found)
-    if progress is not None and missing:
-        progress(len(found), len(setups))
-    with closing(_computed([setups[place] for place in missing])) as computed:
-        for own in computed:
-            if own is not None:
-                place = missing.popleft()
-                found[place] = own
-                _runs.put(setups[place], own)
-            if progress is not None:
-                progress(len(found), len(setups))
-    return [found[place] for place in range(len(setups))]
+    num_done = 0
+    with closing(_computed(setups)) as computed:
+        for outcome in computed:
+            if outcome is not None:
+                run, summary = outcome
+                figures = summary, metrics.RequestTimes.of(run)
+                _runs.put(setups[num_done], run)
+                _figures.put(setups[num_done], figures)
+                num_done += 1
+                if progress is not None:
+                    progress(num_done, len(setups))
+                yield run, figures
 
 
-def _computed(setups: Sequence[engine.Setup]) -> Generator[engine.Run | None]:
+def _computed(setups: Sequence[engine.Setup]) -> Generator[apart.Outcome | None]:
     """Run after run; what takes long is computed apart, with None while there is nothing new.
 
     Raises:
@@ -138,10 +143,11 @@ def _computed(setups: Sequence[engine.Setup]) -> Generator[engine.Run | None]:
     patience = apart.Patience()
     for place, setup in enumerate(setups):
         try:
-            yield engine.simulate(setup, patience)
+            run = engine.simulate(setup, patience)
         except apart.OutOfPatience:
             yield from apart.each(setups[place:])
             return
+        yield run, metrics.summarize(run)
 
 
 @lru_cache(maxsize=KEPT)
@@ -196,7 +202,7 @@ def fleet(setup: engine.Setup, num_replicas: int, rule: str) -> replicas.Fleet:
 @lru_cache(maxsize=KEPT_SUMMARIES)
 def _fleet(setup: engine.Setup, targets: tuple[int, ...], num_replicas: int) -> replicas.Fleet:
     parts = replicas.parts(setup, targets, num_replicas)
-    summaries = [metrics.summarize(own) for own in _computed(parts) if own is not None]
+    summaries = [outcome[1] for outcome in _computed(parts) if outcome is not None]
     return replicas.together(parts, summaries, num_replicas)
 
 

@@ -38,7 +38,7 @@ def processes(monkeypatch):
     monkeypatch.setattr(apart.subprocess, "Popen", begin)
     monkeypatch.setattr(apart, "HERE_SECONDS", 0.0)
     runs._runs.cache_clear()
-    runs._summaries.cache_clear()
+    runs._figures.cache_clear()
     return begun
 
 

@@ -40,7 +40,7 @@ def test_a_sweep_tells_its_progress_and_gives_a_point_per_value():
     )
     assert [point.value for point in points] == list(RATES)
     assert [point.summary for point in points] == [runs.summary(setup_at(r)) for r in RATES]
-    assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_every_point_carries_the_rate_that_a_click_opens(points):
