@@ -186,3 +186,11 @@ def test_a_phone_shows_the_introduction_then_the_figure_then_the_rest(new_page):
     for upper, lower in pairwise(stacked):
         assert upper["y"] + upper["height"] <= lower["y"] + 1
     assert all(box["width"] <= PHONE[0] for box in stacked)
+
+
+def test_on_a_phone_a_guess_is_asked_before_its_figure(new_page):
+    page = new_page("en", viewport=PHONE, warm=True)
+    helpers.visit(page, "/batching")
+    order = ".st-key-intro", '[class*="st-key-predict-"]', ".st-key-figure"
+    for upper, lower in pairwise(page.locator(box).first.bounding_box() for box in order):
+        assert upper["y"] + upper["height"] <= lower["y"] + 1

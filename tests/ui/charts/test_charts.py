@@ -72,6 +72,16 @@ def test_every_pattern_of_the_theme_can_be_drawn():
     assert {meaning.pattern for meaning in theme.MEANINGS.values()} <= set(charts.PATTERNS)
 
 
+@pytest.mark.parametrize("state", ["free", "idle"])
+def test_what_is_empty_is_an_outline_in_charts_as_in_players(state):
+    timeline = charts.request_timeline([TimelineRow("A", (Span(state, 0, 2),))], "s")
+    for marker, at in ((timeline.data[0].marker, None), (charts.bar_marker([state, "decode"]), 0)):
+        fill, width, edge = marker["color"], marker["line"]["width"], marker["line"]["color"]
+        shown = (fill, width, edge) if at is None else (fill[at], width[at], edge[at])
+        assert shown == (charts.GROUND, 1, theme.MEANINGS[state].colour)
+    assert charts.request_timeline(ROWS, "s").data[0].marker.line.width == 0
+
+
 def test_timeline_bars_stand_where_their_spans_are():
     decode = charts.request_timeline(ROWS, "s").data[2]
     assert list(decode.base) == [2, 1]
