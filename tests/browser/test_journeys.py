@@ -130,6 +130,8 @@ def test_a_lecturer_enters_walks_asks_reveals_resets_and_leaves(new_page):
     field.fill("80")
     field.press("Enter")
     page.locator(GUESS).get_by_role("button", name="Reveal").click()
+    expect_playing(page, True)
+    page.keyboard.press("End")
     page.get_by_role("button", name="Guess and result").click()
     expect(page.get_by_role("dialog").locator("[data-testid=stPlotlyChart]")).to_be_visible()
     page.keyboard.press("Escape")
