@@ -75,10 +75,13 @@ def test_every_pattern_of_the_theme_can_be_drawn():
 @pytest.mark.parametrize("state", ["free", "idle"])
 def test_what_is_empty_is_an_outline_in_charts_as_in_players(state):
     timeline = charts.request_timeline([TimelineRow("A", (Span(state, 0, 2),))], "s")
-    for marker, at in ((timeline.data[0].marker, None), (charts.bar_marker([state, "decode"]), 0)):
-        fill, width, edge = marker["color"], marker["line"]["width"], marker["line"]["color"]
-        shown = (fill, width, edge) if at is None else (fill[at], width[at], edge[at])
-        assert shown == (charts.GROUND, 1, theme.MEANINGS[state].colour)
+    bars = charts.bars(["a", "b"], [1, 2], "s", colours=[state, "decode"])
+    edge = theme.MEANINGS[state].colour
+    empty = timeline.data[0].marker
+    assert (empty.color, empty.line.width, empty.line.color) == (charts.GROUND, 1, edge)
+    assert bars.data[0].marker.color == (charts.GROUND, theme.MEANINGS["decode"].colour)
+    assert bars.data[0].marker.line.width == (1, 0)
+    assert bars.data[0].marker.line.color[0] == edge
     assert charts.request_timeline(ROWS, "s").data[0].marker.line.width == 0
 
 
