@@ -56,7 +56,8 @@ def hook() -> None:
         outcome=chapter.words("hook_outcome", utilization=utilization),
     )
     alt = tr("三个槽位上的静态批，逐步播放", "A static batch in three slots, step by step")
-    chapter.play(frames.slot_frames([(STATIC, grid)], len(requests), alt), "static")
+    alone = [(STATIC, grid)]
+    chapter.play(frames.slot_frames(alone, len(requests), alt, guess.value), "static")
     chapter.leaves_out("hook_leaves_out")
 
     generated, steps = count(summary.output_tokens), count(summary.num_steps)

@@ -131,7 +131,8 @@ def hook() -> None:
         "Above: the CPU launches one by one, the GPU waits in between; below: one launch, no gaps",
     )
     ways = (ONE_BY_ONE, REPLAY)
-    chapter.play(lanes.first_kernels(work, ways, SHOWN, alt), "kernels")
+    mine = guess.value if work == first else None
+    chapter.play(lanes.first_kernels(work, ways, SHOWN, alt, mine), "kernels")
     chapter.leaves_out("hook_leaves_out", host=seconds(work.host_seconds))
     chapter.say(
         "hook_result",

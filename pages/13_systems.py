@@ -96,7 +96,7 @@ def hook() -> None:
         ]
     )
     chapter.draw(
-        ladder.ladder_figure(rungs, num_on, large=chapter.large),
+        ladder.ladder_figure(rungs, num_on, guess.value, large=chapter.large),
         "ladder",
         alt=tr(
             "每打开一个机制一行：输出 token/s、TTFT p99、占着的 KV 里浪费的比例",

@@ -47,6 +47,7 @@ MEANINGS: dict[str, Meaning] = {
     "weights": Meaning("#6a70b8", "solid", "权重", "weights"),
     "overhead": Meaning("#9b7a3f", "grid", "其他开销", "overhead"),
     "left_alone": Meaning("#85897c", "backslash", "不动用", "left alone"),
+    "too_much": Meaning("#b8553a", "checks", "放不下", "does not fit"),
     # What a slot of KV memory is; drawn in the colour of its request.
     "filled": Meaning("#7b7f86", "solid", "已写入的 token", "holds a token"),
     "later": Meaning("#80808c", "diagonal", "留给以后的 token", "reserved for later"),

@@ -13,7 +13,8 @@
 //   columns(frames)  cells(frames, step)     the same as a table
 // and, if it has lanes, spotInLane(layout, frames, moment, lane); if the reader can choose one of its things by name,
 // choices(frames, step) and choiceAt(layout, frames, moment, x, y).  With an axis it paints what is to come faintly, up to the
-// position `ghost`; without one it tells with ghostArea(layout) where, before the first step, the finished run is to be seen, and whether `isUnder` what is there.
+// position `ghost`; without one it tells with ghostArea(layout, frames) where the finished run, or what it has come to at
+// `until`, is to be seen before the first step, and whether `isUnder` what is there.
 //
 // A moment is { step, before, now, ghost, view, chosen, at }: the frame, the one before it, the position of the clock, the part
 // of the axis in sight, the name that is chosen; `at` is told of things that move, see motion.js.
@@ -328,7 +329,7 @@ class Player {
     cancelAnimationFrame(this.moving);
     motion.frame(performance.now());
     this.paintMoment(canvas, this.moment);
-    const area = this.painter.ghostArea?.(layout);
+    const area = this.painter.ghostArea?.(layout, this.frames);
     if (area && this.clock.at === 0) this.paintGhost(canvas.getContext("2d"), area, look);
     if (motion.share < 1) this.moving = requestAnimationFrame(() => this.paint());
     this.root.dataset.moving = motion.share < 1;
@@ -342,10 +343,10 @@ class Player {
   }
 
   // What will have become of it, over what is there or under it.
-  paintGhost(context, { x, y, width, height, isUnder }, { ratio }) {
+  paintGhost(context, { x, y, width, height, isUnder, until = Infinity }, { ratio }) {
     const { canvas, frames } = this;
     const last = newCanvas(canvas.width, canvas.height);
-    const now = this.ghost;
+    const now = Math.min(this.ghost, until);
     this.paintMoment(last, { ...this.moment, step: lastUpTo(frames.positions, now), before: undefined, now, at: stay }, { ...this.look, wordless: true });
     const box = [x, y, width, height];
     context.globalAlpha = GHOST;
@@ -446,7 +447,7 @@ function drawLegend(player, ratio) {
     for (const state of view.painter.statesThatOccur(view.frames)) states.set(look.states[state].name, [state, look]);
   }
   const items = [...states.values()].map(([state, look]) => legendItem(look.states[state], 1, look.states[state].label, look, ratio));
-  if (items.length && views.some((view) => view.frames.foretells)) {
+  if (items.length && views.some((view) => view.frames.foretells || view.painter.ghostArea)) {
     const [state, look] = [...states.values()].at(-1);
     items.push(legendItem(look.states[state], GHOST, player.word("to_come"), look, ratio));
   }

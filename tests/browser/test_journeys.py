@@ -130,6 +130,8 @@ def test_a_lecturer_enters_walks_asks_reveals_resets_and_leaves(new_page):
     field.fill("80")
     field.press("Enter")
     page.locator(GUESS).get_by_role("button", name="Reveal").click()
+    expect_playing(page, True)
+    page.keyboard.press("End")
     page.get_by_role("button", name="Guess and result").click()
     expect(page.get_by_role("dialog").locator("[data-testid=stPlotlyChart]")).to_be_visible()
     page.keyboard.press("Escape")
@@ -186,3 +188,11 @@ def test_a_phone_shows_the_introduction_then_the_figure_then_the_rest(new_page):
     for upper, lower in pairwise(stacked):
         assert upper["y"] + upper["height"] <= lower["y"] + 1
     assert all(box["width"] <= PHONE[0] for box in stacked)
+
+
+def test_on_a_phone_a_guess_is_asked_before_its_figure(new_page):
+    page = new_page("en", viewport=PHONE, warm=True)
+    helpers.visit(page, "/batching")
+    order = ".st-key-intro", '[class*="st-key-predict-"]', ".st-key-figure"
+    for upper, lower in pairwise(page.locator(box).first.bounding_box() for box in order):
+        assert upper["y"] + upper["height"] <= lower["y"] + 1

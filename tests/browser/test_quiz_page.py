@@ -129,8 +129,14 @@ def test_an_exam_is_the_same_for_two_readers_and_judges_when_it_is_handed_in(new
 
     answer_one(page, "Previous question")
     expect(page.locator(FEEDBACK)).to_have_count(0)
-    page.get_by_role("button", name="Hand in").click()
-    expect(page.locator(FEEDBACK)).to_have_count(1)
+    expect(page.get_by_label("Paper number")).to_be_hidden()  # nobody changes the paper meanwhile
+    page.get_by_role("button", name="Hand in", exact=True).click()
+    expect(page.get_by_text("4 not answered.")).to_be_visible()
+    expect(page.locator(FEEDBACK)).to_have_count(0)
+    page.get_by_role("button", name="Hand it in").click()
+    expect(page.locator(FEEDBACK)).to_have_count(5)
+    expect(page.get_by_text("Not answered. The answer:")).to_have_count(4)
+    expect(page.get_by_label("Paper number")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Table of results").click()
     rows = Path(download.value.path()).read_text().splitlines()
@@ -161,7 +167,7 @@ def test_an_exam_goes_on_after_a_reload_and_hands_itself_in_when_its_time_is_up(
     helpers.visit(page, "/quiz", **link)
     expect(page.locator(".countdown")).to_contain_text("0:")
     expect(page.locator(".st-key-exam-result")).to_contain_text("in 5.0 minutes", timeout=60_000)
-    expect(page.locator(FEEDBACK)).to_have_count(1)
+    expect(page.locator(FEEDBACK)).to_have_count(5)
     helpers.settle(page)
     assert len(kept(page)) == 1
 

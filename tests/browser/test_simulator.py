@@ -67,6 +67,9 @@ def test_old_addresses_of_the_whole_server_lead_to_the_workbench_and_back_leads_
     helpers.go_on(page, "/simulator", part="curve", rate=20)
     expect_address(page, "/workbench", part="curve", rate=20)
     expect(page.locator(".st-key-rest")).to_contain_text("At 20 per second")
+    seen = page.evaluate("localStorage.getItem('llm-serving-visited')")
+    assert "workbench/curve" in seen
+    assert "simulator/" not in seen  # nobody was there
     page.go_back()
     expect_address(page, "/batching")
     expect(page.locator(".player")).to_be_visible()

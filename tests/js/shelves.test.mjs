@@ -121,3 +121,14 @@ test("the table tells every box of a step", () => {
   assert.deepEqual(shelves.columns(frames), ["pool", "queue"]);
   assert.deepEqual(shelves.cells(frames, 0), ["1 ×0 · empty", "4 · empty\n5 · empty"]);
 });
+
+test("the run to come shows through as colours alone", () => {
+  const layout = place();
+  const context = new FakeContext();
+  shelves.paint(context, frames, { step: frames.numSteps - 1 }, layout, { ...lookOf(frames.states), wordless: true });
+  assert.deepEqual(context.texts(), []);
+  assert.ok(context.calls.some(({ name }) => name === "fill" || name === "fillRect"));
+  const { y, height } = shelves.ghostArea(layout);
+  assert.equal(y, layout.shelves[0].top); // what is counted stays as it is
+  assert.equal(y + height, layout.height);
+});

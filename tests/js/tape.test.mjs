@@ -171,3 +171,11 @@ test("pointing at a column tells its numbers", () => {
   assert.equal(text, "x\np 50% · q 25% · residual 25%");
   assert.equal(tape.spotAt(layout, frames, moment, 1, layout.bars + 5), null);
 });
+
+test("before the first step the answer to the first proposal shows through, and nothing later", () => {
+  const layout = place();
+  const { y, height, until } = tape.ghostArea(layout, frames);
+  assert.deepEqual(frames.moments[frames.positions.indexOf(until)].slice(0, 2), [0, ACCEPT]);
+  assert.ok(y > layout.text);
+  assert.ok(y + height <= layout.height);
+});

@@ -105,10 +105,16 @@ test("the table has every node of a step and the queue", () => {
   assert.equal(queue, "Running: B\nWaiting: nobody\nKV slots 5 / 8");
 });
 
-test("on a narrow screen the tree shrinks to fit, and words that do not fit are cut", () => {
-  const narrow = place({ width: 200 });
-  for (const edges of narrow.edges) assert.ok(edges.at(-1) < 200);
-  assert.ok(paint(1, narrow).texts().some((text) => text.endsWith("…")));
+test("on a narrow screen the tree shrinks to fit, and every word stands whole below its node", () => {
+  const narrow = place({ width: 160 });
+  for (const edges of narrow.edges) assert.ok(edges.at(-1) < 160);
+  const context = paint(1, narrow);
+  for (const word of ["you", "are", "kind", "today", "here"]) assert.ok(context.texts().includes(word), word);
+  assert.ok(narrow.tops[1] >= narrow.tops[0] + narrow.laneHeight + narrow.lineHeight);
+  assert.ok(!paint(0, narrow).texts().includes("here")); // nothing of what is to come
+});
+
+test("a word that does not fit into its cell is cut", () => {
   assert.equal(tree.cutWord("kind", 100, widthOf), "kind");
   assert.equal(tree.cutWord("kind", 22, widthOf), "ki…");
   assert.equal(tree.cutWord("kind", 5, widthOf), "");

@@ -105,6 +105,12 @@ def test_a_rung_that_is_off_has_no_bar():
             assert [value > 0 for value in bars.x] == [row <= num_on for row in range(len(RUNGS))]
 
 
+def test_the_guessed_rung_is_marked_in_its_own_row():
+    figure = ladder.ladder_figure(ladder.ladder(BUSY), 0, "paging")
+    (marked,) = [note.text for note in figure.layout.annotations if "◇" in note.text]
+    assert ladder.names()["paging"] in marked
+
+
 def test_on_average_prompts_have_as_many_tokens_of_their_own_as_in_common():
     requests = ladder.ladder(BUSY)["naive"].setup.requests
     own = [request.prompt_tokens - ladder.SYSTEM_TOKENS for request in requests]

@@ -28,7 +28,7 @@ def test_every_curve_stands_out_from_either_page(colour, background):
 
 SLOT = ("queue", "prefill", "decode", "held", "stalled", "preempted", "free")
 REQUEST = ("queue", "tokenize", "prefill", "decode", "mixed", "sample", "detokenize", "preempted")
-MEMORY = ("weights", "overhead", "stored", "free", "left_alone")
+MEMORY = ("weights", "overhead", "stored", "free", "left_alone", "too_much")
 TAPE = ("given", "proposed", "accepted", "rejected", "corrected", "bonus")
 TREE = ("cached", "prefill", "decode", "missing", "locked", "evictable", "evicted")
 PROCESSOR = ("tokenize", "prepare", "launch", "kernel", "sample", "detokenize", "idle")

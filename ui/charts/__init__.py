@@ -28,6 +28,7 @@ from ui.charts.panels import Subplot, stacked_time_series
 from ui.charts.series import DASH_SIGNS, Series, keyed, thinned
 from ui.charts.style import (
     AXIS,
+    GROUND,
     LARGE_TEXT_PX,
     NEUTRAL,
     PATTERNS,
@@ -57,6 +58,7 @@ __all__ = [
     "AXIS",
     "DASH_SIGNS",
     "FRAME_PX",
+    "GROUND",
     "LARGE_TEXT_PX",
     "LOW_BAR",
     "NEUTRAL",

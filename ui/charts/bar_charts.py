@@ -6,7 +6,16 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ui import theme
-from ui.charts.style import PATTERNS, colour, name_in_corner, plain, style_axes, text_px, text_width
+from ui.charts.style import (
+    PATTERNS,
+    edge,
+    fill,
+    name_in_corner,
+    plain,
+    style_axes,
+    text_px,
+    text_width,
+)
 
 
 def bars(
@@ -83,9 +92,12 @@ def grouped_bars(
 
 def bar_marker(names: Sequence[str | int]) -> dict[str, object]:
     return {
-        "color": [colour(name) for name in names],
+        "color": [fill(name) for name in names],
         "pattern": {"shape": [_pattern(name) for name in names], "fillmode": "overlay"},
-        "line": {"width": 0},
+        "line": {
+            "width": [edge(name)["width"] for name in names],
+            "color": [edge(name)["color"] for name in names],
+        },
     }
 
 

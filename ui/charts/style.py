@@ -10,6 +10,7 @@ from ui import theme
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 TEXT_PX, LARGE_TEXT_PX = 14, 18
 GRID = "rgba(128,128,128,0.25)"
+GROUND = "rgba(128,128,128,0.1)"
 AXIS = "rgba(128,128,128,0.7)"
 NEUTRAL = "#808080"  # 3:1 on both backgrounds, and no meaning of its own
 TRANSPARENT = "rgba(0,0,0,0)"
@@ -185,6 +186,21 @@ def colour(name: str | int) -> str:
     if isinstance(name, int):
         return theme.SERIES[name % len(theme.SERIES)]
     return theme.MEANINGS[name].colour if name in theme.MEANINGS else name
+
+
+def fill(name: str | int) -> str:
+    """What a bar is filled with.  Where a meaning is an outline, nothing is there: as in a player,
+    a pale ground with an edge."""
+    return GROUND if _is_outline(name) else colour(name)
+
+
+def edge(name: str | int) -> dict[str, object]:
+    """The line around a bar."""
+    return {"width": int(_is_outline(name)), "color": colour(name)}
+
+
+def _is_outline(name: str | int) -> bool:
+    return name in theme.MEANINGS and theme.MEANINGS[name].pattern in ("outline", "none")
 
 
 def faint(hue: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from ui import theme
-from ui.charts.style import PATTERNS, legend, plain, style_axes, text_px, text_width
+from ui.charts.style import PATTERNS, edge, fill, legend, plain, style_axes, text_px, text_width
 from ui.words.language import tr
 
 ROW_PX = 18  # height of one request in the timeline
@@ -110,7 +110,7 @@ def _timeline_trace(rows: Sequence[TimelineRow], state: str) -> go.Bar:
         x=[span.end - span.start for _, span in spans],
         width=0.72,
         marker={
-            "color": meaning.colour,
+            "color": fill(state),
             "pattern": {
                 "shape": PATTERNS[meaning.pattern],
                 "fillmode": "overlay",
@@ -118,7 +118,7 @@ def _timeline_trace(rows: Sequence[TimelineRow], state: str) -> go.Bar:
                 "size": 6,
                 "solidity": 0.25,
             },
-            "line": {"width": 0},
+            "line": edge(state),
         },
         customdata=[
             f"{rows[number].label} · {label}: {span.start:,.4g} – {span.end:,.4g}"

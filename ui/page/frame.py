@@ -135,8 +135,9 @@ def _text_of(file: Path) -> str:
 
 def _browser_half(name: str) -> None:
     """What `assets/frame.js` does: `<html lang>`, which Streamlit leaves at "en", among others."""
-    place = visited.here(name, state.wanted("part"))
-    if place is not None:
+    part = state.wanted("part")
+    place = visited.here(name, part)
+    if place is not None and part in (None, place.act.code):  # else it may have moved elsewhere
         visited.note(place)
     component = st.components.v2.component(
         "frame", html="<span hidden></span>", js=_text_of(SCRIPT)

@@ -115,14 +115,28 @@ def _offer(paper: Paper) -> None:
 
 
 def _at_work(sitting: Sitting) -> None:
+    """One question at a time.  The style sheet puts the settings of the paper away meanwhile."""
     quiz.draw_one(sitting.sheet, questions(sitting.paper), beside=lambda: _where(sitting))
 
 
 def _where(sitting: Sitting) -> None:
-    """The time left, how much is answered, and the way out."""
+    """The time left, how much is answered, and the way out, which asks once more."""
     sheet, items = sitting.sheet, questions(sitting.paper)
     answered = sum(answers.given(sheet, item).answer is not None for item in items)
-    st.button(tr("交卷", "Hand in"), key="exam-hand-in", on_click=_hand_in, args=(sitting,))
+    blank = len(items) - answered
+    with st.popover(tr("交卷", "Hand in"), key="exam-sure"):
+        st.markdown(
+            tr(
+                f"还有 {blank} 题没答。交卷以后不能再改。"
+                if blank
+                else "都答了。交卷以后不能再改。",
+                (f"{blank} not answered. " if blank else "All answered. ")
+                + "After handing in, nothing can be changed.",
+            )
+        )
+        st.button(
+            tr("确定交卷", "Hand it in"), key="exam-hand-in", on_click=_hand_in, args=(sitting,)
+        )
     _countdown(sitting)
     st.markdown(
         tr(f"已答 {answered} / {len(items)}", f"{answered} of {len(items)} answered"),

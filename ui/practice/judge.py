@@ -27,6 +27,18 @@ def judge(item: Item, answer: Answer) -> Verdict:
     return _JUDGES[item.kind](item, answer)
 
 
+def solution(item: Item) -> Answer:
+    """The right answer."""
+    match item.kind:
+        case "numeric":
+            assert item.answer is not None
+            return item.answer.value
+        case "order":
+            return list(range(len(item.options)))
+    right = [place for place, option in enumerate(item.options) if option.right]
+    return right if item.kind == "several" else right[0]
+
+
 def _judge_single(item: Item, answer: int) -> Verdict:
     option = item.options[answer]
     return Verdict(option.right, (option.feedback,))

@@ -8,8 +8,8 @@ gap.  There is no right and wrong mark and no score.
 Where the act has a player, the figure plays to the answer first: until it is there, what speaks of
 it is drawn, but behind a veil that only the browser knows (`veiled`).
 
-In the lecture view the lecturer asks and reveals: between the two the result stays away
-(`hides_result`).
+In the lecture view the lecturer asks and reveals, which plays the figure, with a guess of the hall
+or without; between the two the result stays away (`hides_result`).
 
 Long because each of the three kinds of guesses is asked, kept, compared and worded.
 """
@@ -115,7 +115,7 @@ def ask(
     if by_link and kept["state"] in ("open", "skipped") and not kept["asked"]:
         return Prediction("not_asked", veil="" if progress.is_known() else "unknown")
     progress.guesses().setdefault(_name(key), {})
-    veil: Veil = "coming" if kept["coming"] and plays and not lecture else ""
+    veil: Veil = "coming" if kept["coming"] and plays else ""
     with st.container(key=f"predict-{key}", gap="small"):
         if kept["state"] == "open":
             _draw_open(key, question, kind, kept, lecture)
@@ -402,12 +402,12 @@ def _finish(key: str, kind: Kind) -> None:
     answers = {part: answer for part, answer in given.items() if answer is not None}
     if len(answers) == len(parts):
         _keep(key, state="answered", answers=answers, coming=True)
-    else:
-        _skip(key)
+    else:  # a lecturer reveals what nobody has guessed
+        _keep(key, state="skipped", answers={}, coming=True)
 
 
 def _skip(key: str) -> None:
-    _keep(key, state="skipped", answers={})
+    _keep(key, state="skipped", answers={}, coming=False)
 
 
 def _again(key: str) -> None:

@@ -16,8 +16,8 @@ from ui.course import links
 from ui.files import ROOT
 from ui.practice import answers, progress, quiz_curves
 from ui.practice.answers import Sheet
-from ui.practice.bank import LARGEST_NUMBER, Item, load, plain
-from ui.practice.judge import Verdict, judge
+from ui.practice.bank import LARGEST_NUMBER, Answer, Item, load, plain
+from ui.practice.judge import Verdict, judge, solution
 from ui.words.language import current, tr, worded
 
 
@@ -65,6 +65,29 @@ def draw(sheet: Sheet, item: Item, number: str) -> None:
         given = answers.given(sheet, item)
         if sheet.judges and given.answer is not None:
             _answer(sheet, item, judge(item, given.answer), given.sure)
+        elif sheet.judges and not sheet.is_open:
+            _blank(sheet, item)
+
+
+def _blank(sheet: Sheet, item: Item) -> None:
+    """What would have been right, for a question that was handed in without an answer."""
+    right = solution(item)
+    with st.container(key=f"quiz-feedback-blank-{sheet.of(item)}", gap="xsmall"):
+        said = _in_words(item, right)
+        st.markdown(tr(f"没有作答。答案：{said}", f"Not answered. The answer: {said}"))
+        for words in judge(item, right).remarks:
+            st.markdown(words.here())
+        _say_sources(item)
+        _show_me(item)
+
+
+def _in_words(item: Item, answer: Answer) -> str:
+    """An answer as a reader would say it."""
+    if item.kind == "numeric":
+        return f"{answer:g} {item.unit}".strip()
+    places = answer if isinstance(answer, list) else [answer]
+    between = " → " if item.kind == "order" else tr("；", "; ")
+    return between.join(item.options[place].text.here() for place in places)
 
 
 def _answer(sheet: Sheet, item: Item, verdict: Verdict, sure: bool) -> None:

@@ -67,6 +67,11 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
+// Where everybody will have come to; what is written beside the pool would stand over what is there.
+export function ghostArea({ left, top, width, row }, frames) {
+  return { x: left, y: top, width: width - left, height: row * frames.rows.length };
+}
+
 export function paint(c, frames, { step, at = stay }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";

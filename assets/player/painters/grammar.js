@@ -126,6 +126,11 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
+// The states that the text will have come through.
+export function ghostArea({ left, strip, bars, right }) {
+  return { x: left, y: strip, width: right - left, height: bars - strip };
+}
+
 export function paint(c, frames, { step }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
@@ -188,7 +193,7 @@ function paintIndex(c, { allowed, moments, words }, step, place, look) {
     c.fillStyle = at === state ? look.accent : seen.has(at) ? look.muted : look.faint;
     c.fillRect(place.left + at * wide + air, bottom - high, Math.max(wide - 2 * air, 0.5), high);
   });
-  if (state < 0) return;
+  if (state < 0 || look.wordless) return;
   const said = saidOf(words, allowed[state]);
   c.font = look.bold;
   c.fillStyle = look.text;

@@ -113,6 +113,12 @@ function columnsOf(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
+// The KV that will have been stored, below what the first pass writes.
+export function ghostArea({ kv, top, cell, body }, { context }) {
+  const written = cell * Math.max(...context.map((own) => own[0]));
+  return { x: kv.x, y: top + written, width: kv.width, height: body - written };
+}
+
 export function paint(c, frames, { step }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";

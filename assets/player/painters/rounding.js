@@ -89,6 +89,10 @@ function number(value) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
+export function ghostArea({ left, head, width, body }) {
+  return { x: left, y: head, width: width - left, height: body, isUnder: true };
+}
+
 export function paint(c, frames, { step }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";

@@ -182,6 +182,11 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
+// The boxes without what is written on them: where a state will have changed, its colour shows through.
+export function ghostArea({ shelves, width, height }) {
+  return { x: 0, y: shelves[0].top, width, height: height - shelves[0].top };
+}
+
 export function paint(c, frames, { step }, place, look) {
   c.clearRect(0, 0, place.width, place.height);
   c.textBaseline = "middle";
@@ -189,13 +194,7 @@ export function paint(c, frames, { step }, place, look) {
 }
 
 function paintShelf(c, { title, counters, chained, steps }, shelf, step, place, look) {
-  c.textAlign = "left";
-  c.fillStyle = look.text;
-  c.font = look.bold;
-  c.fillText(title, 0, shelf.title);
-  c.textAlign = "right";
-  c.font = look.font;
-  c.fillText(counters[step], place.width, shelf.title);
+  if (!look.wordless) paintTitle(c, title, counters[step], shelf, place, look);
   steps[step].forEach((box, at) => {
     const where = boxOf(shelf, at);
     if (chained && at > 0) paintArrow(c, boxOf(shelf, at - 1), where, look);
@@ -204,10 +203,21 @@ function paintShelf(c, { title, counters, chained, steps }, shelf, step, place, 
   });
 }
 
+function paintTitle(c, title, counter, shelf, place, look) {
+  c.textAlign = "left";
+  c.fillStyle = look.text;
+  c.font = look.bold;
+  c.fillText(title, 0, shelf.title);
+  c.textAlign = "right";
+  c.font = look.font;
+  c.fillText(counter, place.width, shelf.title);
+}
+
 function paintBox(c, { state, ring, head, body }, { x, y, width, height }, { size, widthOf }, look) {
   const meaning = look.states[state];
   const band = Math.round(size * LINE + 2);
   paintSpan(c, meaning, x, y, width, band, [4, 4], look);
+  if (look.wordless) return;
   paintLabel(c, head, look.bold, meaning, x + AIR, y + band / 2 + 0.5, look);
   if (height > band + 4) {
     c.fillStyle = look.track;
@@ -228,6 +238,7 @@ function paintFlat(c, box, where, { widthOf }, look) {
   const { x, y, width, height } = where;
   const meaning = look.states[box.state];
   paintSpan(c, meaning, x, y, width, height, [4, 4], look);
+  if (look.wordless) return;
   paintLabel(c, cut(inOneLine(box), width - 2 * AIR, widthOf), look.font, meaning, x + AIR, y + height / 2 + 0.5, look);
   paintRing(c, box.ring, where, look);
 }

@@ -152,6 +152,12 @@ export function cells(frames, step) {
 
 // --- the picture ---------------------------------------------------------------------------------------------------
 
+// What the target will say to the first proposal: the first round as it is when all of it is there.
+export function ghostArea({ proposals, letters, width, height }, { moments, positions }) {
+  const y = proposals - letters;
+  return { x: 0, y, width, height: height - y, isUnder: true, until: positions[moments.findIndex(([, phase]) => phase >= ACCEPT)] };
+}
+
 // A token that was accepted moves from the draft's row into the text.
 export function paint(c, frames, { step, at = stay }, place, look) {
   const moved = (number, { x, y, width }, origin) => at(`token ${number}`, { x, y, width }, origin);

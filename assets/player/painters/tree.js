@@ -1,8 +1,9 @@
 // The radix tree: bars of tokens from the root rightwards, a lane for each way through it.  A bar stands where its tokens
-// stand, so a node that is split stays where it is.
+// stand, so a node that is split stays where it is.  Where a screen is too narrow for its words, they stand below it.
 //
 // `layout` is arithmetic, `paint` draws; neither knows the page, so both run in node with a fake context.
 
+import { flow } from "../cells.js";
 import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
 import { stay } from "../motion.js";
@@ -14,6 +15,7 @@ const LEAST_AIR = 4;
 const BOTTOM = 4; // px below the last lane
 const TRUNK = 16; // px left of the tree, for the root
 const LEAST_WORD = 9; // px; a narrower cell shows no letter of its word
+const TIGHT = 0.8; // of the width that the words need
 
 // --- data ----------------------------------------------------------------------------------------------------------
 
@@ -66,8 +68,18 @@ export function layout(frames, { width, room, size, widthOf }) {
   const badge = isRoomy ? Math.round(size * 1.1) : 0; // above a bar
   const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
-  const height = top + frames.lanes.length * laneHeight + BOTTOM;
-  return { width, height, left, top, header, gauge, edges, laneHeight, badge, barHeight, size };
+  const below = scale < TIGHT ? frames.lanes.map((words, lane) => wordsBelow(frames, lane, width - left, widthOf)) : [];
+  const lineHeight = Math.round(size * 1.45);
+  const heights = frames.lanes.map((_, lane) => laneHeight + ((below[lane]?.at(-1)?.line ?? -1) + 1) * lineHeight);
+  const tops = sums(heights).map((sum) => top + sum);
+  const height = tops.at(-1) + BOTTOM;
+  return { width, height, left, top, tops, below, lineHeight, header, gauge, edges, laneHeight, badge, barHeight, size };
+}
+
+// Where the words stand that a lane does not share with the lanes above it.
+function wordsBelow({ lanes, moments }, lane, width, widthOf) {
+  const own = Math.min(...moments.flatMap(({ bars }) => bars.filter((bar) => bar.lane === lane).map(({ start }) => start)));
+  return flow(lanes[lane].slice(own), width, widthOf, 0).map((place, nth) => ({ ...place, token: own + nth }));
 }
 
 function sums(widths) {
@@ -76,7 +88,7 @@ function sums(widths) {
   return ends;
 }
 
-const yOf = ({ top, laneHeight, badge }, lane) => top + lane * laneHeight + badge;
+const yOf = ({ tops, badge }, lane) => tops[lane] + badge;
 
 function boxOf(place, { lane, start, end }) {
   const x = place.edges[lane][start];
@@ -138,7 +150,10 @@ export function paint(c, frames, { step, at = stay }, place, look) {
   paintBranches(c, moment, place, look);
   const follows = (bar) => moment.bars.some((other) => other.lane === bar.lane && other.start === bar.end);
   for (const bar of moment.bars.toReversed()) paintBar(c, frames, bar, boxNow(place, bar, at), follows(bar), place, look);
-  for (const bar of moment.bars) paintLocks(c, bar, place, look);
+  for (const bar of moment.bars) {
+    paintLocks(c, bar, place, look);
+    paintBelow(c, frames, bar, place, look);
+  }
   for (const [lane, end, who] of moment.owners) {
     const { x, y } = at(`request ${who}`, { x: place.edges[lane][end] + 3, y: yOf(place, lane) + place.barHeight / 2 });
     paintChip(c, frames.requests[who], x, y, place.size, look);
@@ -231,7 +246,7 @@ function paintBar(c, frames, bar, box, isFollowed, place, look) {
   for (let token = bar.start; token < bar.end; token++) {
     const room = edges[token + 1] - edges[token];
     if (token > bar.start) paintSeam(c, state, edges[token] - 1, box, look);
-    if (room < LEAST_WORD || edges[token + 1] > box.x + box.width + 3) continue;
+    if (place.below.length || room < LEAST_WORD || edges[token + 1] > box.x + box.width + 3) continue;
     const word = cutWord(frames.lanes[bar.lane][token], room - 2, look.widthOf);
     const x = edges[token] + (room - 2 - look.widthOf(word)) / 2;
     write(c, word, x, middle, look, { ink: state.fill ? state.ink : look.text });
@@ -244,6 +259,19 @@ function paintSeam(c, state, x, box, look) {
   c.globalAlpha = state.fill ? 0.45 : 1;
   c.fillRect(x, box.y + 2, 1, box.height - 4);
   c.globalAlpha = 1;
+}
+
+// Its words below the lane, a stroke where the next node begins.
+function paintBelow(c, { lanes }, bar, place, look) {
+  for (const { token, line, x, width } of place.below[bar.lane] ?? []) {
+    if (token < bar.start || token >= bar.end) continue;
+    const [left, y] = [place.left + x, yOf(place, bar.lane) + place.barHeight + (line + 0.5) * place.lineHeight + 1];
+    c.fillStyle = look.background; // a branch goes past behind them
+    c.fillRect(left, y - place.size * 0.6, width, place.size * 1.2);
+    write(c, lanes[bar.lane][token], left + width / 2, y, look, { align: "center" });
+    c.fillStyle = look.muted;
+    if (token === bar.end - 1) c.fillRect(left + width - 1, y - place.size * 0.55, 1.5, place.size * 1.1);
+  }
 }
 
 export function cutWord(word, room, widthOf) {

@@ -72,6 +72,19 @@ def test_every_pattern_of_the_theme_can_be_drawn():
     assert {meaning.pattern for meaning in theme.MEANINGS.values()} <= set(charts.PATTERNS)
 
 
+@pytest.mark.parametrize("state", ["free", "idle"])
+def test_what_is_empty_is_an_outline_in_charts_as_in_players(state):
+    timeline = charts.request_timeline([TimelineRow("A", (Span(state, 0, 2),))], "s")
+    bars = charts.bars(["a", "b"], [1, 2], "s", colours=[state, "decode"])
+    edge = theme.MEANINGS[state].colour
+    empty = timeline.data[0].marker
+    assert (empty.color, empty.line.width, empty.line.color) == (charts.GROUND, 1, edge)
+    assert bars.data[0].marker.color == (charts.GROUND, theme.MEANINGS["decode"].colour)
+    assert bars.data[0].marker.line.width == (1, 0)
+    assert bars.data[0].marker.line.color[0] == edge
+    assert charts.request_timeline(ROWS, "s").data[0].marker.line.width == 0
+
+
 def test_timeline_bars_stand_where_their_spans_are():
     decode = charts.request_timeline(ROWS, "s").data[2]
     assert list(decode.base) == [2, 1]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.chapters import CHAPTERS, ROOT
 from ui.practice import bank, quiz
-from ui.practice.judge import judge, shuffled
+from ui.practice.judge import judge, shuffled, solution
 
 HAN = r"[\u3400-\u4dbf\u4e00-\u9fff]"
 NAMES = bank.names()
@@ -201,6 +201,11 @@ def test_an_order_is_answered_by_its_first_wrong_place():
     )
     assert judge(steps, [0, 1, 2]).right
     assert judge(steps, [0, 2, 1]).remarks == (options[2].feedback,)
+
+
+def test_what_is_told_as_the_answer_is_judged_right():
+    for name, one in ITEMS:
+        assert judge(one, solution(one)).right, (name, one.id)
 
 
 def test_options_are_shuffled_the_same_way_each_time_and_differently_per_reader():

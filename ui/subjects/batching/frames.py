@@ -21,12 +21,17 @@ from ui.words.numbers import percent, seconds
 UNSEEN = {"block_full", "pool_full"}  # no blocks in these pictures: nothing to stop at
 
 
-def slot_frames(grids: Sequence[tuple[str, SlotGrid]], num_requests: int, alt: str) -> Slots:
-    """Slot grids above each other on one time axis; the note of a step says what each one did."""
+def slot_frames(
+    grids: Sequence[tuple[str, SlotGrid]], num_requests: int, alt: str, guess: object = None
+) -> Slots:
+    """Slot grids above each other on one time axis; the note of a step says what each one did.
+
+    `guess`: the utilization in percent that somebody expects; it stands beside what there is.
+    """
     num_ticks = max(len(grid.steps) for _, grid in grids)
     tick_seconds = grids[0][1].tick_seconds
     return Slots(
-        grids=tuple(_player_grid(title, grid) for title, grid in grids),
+        grids=tuple(_player_grid(title, grid, guess) for title, grid in grids),
         notes=tuple(_note(grids, tick) for tick in range(num_ticks)),
         events=tuple(_kinds(grids, tick) for tick in range(num_ticks)),
         states=slots.STATES,
@@ -36,7 +41,9 @@ def slot_frames(grids: Sequence[tuple[str, SlotGrid]], num_requests: int, alt: s
     )
 
 
-def _player_grid(title: str, grid: SlotGrid) -> Grid:
+def _player_grid(title: str, grid: SlotGrid, guess: object) -> Grid:
+    is_number = isinstance(guess, int | float)
+    mine = tr(f" · 你猜 {guess:g}%", f" · your guess {guess:g}%") if is_number else ""
     return Grid(
         title=title,
         slots=tuple(tr(f"槽 {slot + 1}", f"slot {slot + 1}") for slot in range(grid.num_slots)),
@@ -44,7 +51,7 @@ def _player_grid(title: str, grid: SlotGrid) -> Grid:
         owners=grid.owners.astype(np.int16),
         waiting=tuple(step.waiting if step else () for step in grid.steps),
         counters=tuple(
-            tr(f"利用率 {percent(share)}", f"utilization {percent(share)}")
+            tr(f"利用率 {percent(share)}", f"utilization {percent(share)}") + mine
             for share in grid.utilization
         ),
     )

@@ -20,6 +20,7 @@ from ui.words.numbers import seconds
 GHOST = 0.75  # opacity of what was before
 GHOST_PX, LARGE_GHOST_PX = 1.4, 2.2  # width of its lines
 ROOM = 1.08  # above a limit
+MOST_GHOST = 2.0  # times the height of the run that is there now
 POINT_PX, LARGE_POINT_PX = 5, 8
 BAR = 0.62  # height of a bar, as `charts.bars` draws it
 MOST_TIMES = 3.0  # of a limit; a longer bar would hide the others
@@ -46,13 +47,15 @@ def panel(
     ]
     limits = (slo.ttft_seconds, slo.itl_seconds * 1000, 100, 0)
     panels = [
-        charts.Subplot(title, [*grey, *own], unit, _top([*grey, *own], limit), names_in_title=True)
+        charts.Subplot(title, [*grey, *own], unit, _top(own, grey, limit), names_in_title=True)
         for (title, unit, own), grey, limit in zip(rows, ghosts, limits, strict=True)
     ]
     figure = charts.stacked_time_series(panels, axis, large=large, height=height)
     for trace, grey in zip(figure.data, _is_grey(panels, ghosts), strict=True):
         if grey:
             trace.update(opacity=GHOST, line_width=LARGE_GHOST_PX if large else GHOST_PX)
+        else:
+            trace.cliponaxis = False  # what lies on an edge of its panel is drawn whole
     _as_points(figure, bool(was), large)
     for axis_name, limit in zip(("y", "y2"), limits, strict=False):
         _mark_limit(figure, axis_name, limit)
@@ -65,9 +68,11 @@ def _target(unit: str, limit_seconds: float) -> str:
     return tr(f"{unit}；点线：目标 {limit}", f"{unit}; dotted: target {limit}")
 
 
-def _top(series: Sequence[Series], limit: float) -> float:
-    """The upper end of an axis on which a limit has room."""
-    return max(limit * ROOM, y_span(series, False)[1])
+def _top(own: Sequence[Series], grey: Sequence[Series], limit: float) -> float:
+    """The upper end of an axis on which a limit has room, and the run before, unless it would
+    squash what is there now: then it goes out at the top."""
+    now = max(limit * ROOM, y_span(own, False)[1])
+    return min(max(now, y_span(grey, False)[1]), now * MOST_GHOST) if grey else now
 
 
 def _is_grey(panels: Sequence[charts.Subplot], ghosts: Sequence[Sequence[Series]]) -> list[bool]:

@@ -29,8 +29,14 @@ class Lanes:
     stops: frozenset[float]  # moments at which the player can pause
 
 
-def first_kernels(work: LaunchWork, ways: Sequence[Way], shown: int, alt: str) -> Timeline:
-    """The first kernels of a step; a frame for each end of a launch or of a kernel."""
+def first_kernels(
+    work: LaunchWork, ways: Sequence[Way], shown: int, alt: str, guess: object = None
+) -> Timeline:
+    """The first kernels of a step; a frame for each end of a launch or of a kernel.
+
+    `guess`: for what percentage of the step the GPU works, in somebody's eyes, the first way; it
+    is marked where the GPU would then be done.
+    """
     parts = []
     for way in ways:
         found = launches.spans(work.first(shown), way)
@@ -39,7 +45,15 @@ def first_kernels(work: LaunchWork, ways: Sequence[Way], shown: int, alt: str) -
             said.setdefault(span.end_seconds, []).append(_kernel_note(found, span, work))
         drawn = [*map(_kernel_span, found), *_idle(found)]
         parts.append(Lanes(way, drawn, said, frozenset({max(said)})))
-    return _above_each_other(parts, alt)
+    return replace(_above_each_other(parts, alt), marks=_guessed_end(parts[0], guess))
+
+
+def _guessed_end(part: Lanes, guess: object) -> tuple[tuple[float, str], ...]:
+    if not isinstance(guess, int | float) or guess <= 0:
+        return ()
+    working = sum(span.end - span.start for span in part.spans if span.kind == "kernel")
+    words = tr(f"你猜忙 {guess:g}%：会在这里做完", f"your guess, {guess:g}% busy: done here")
+    return ((working / guess * 100, words),)
 
 
 def whole_steps(

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from sim.specs import BF16, GIB, Model
 from sim.studies.fitting import FRACTION, SHARE, Remedy, Wish
-from ui import charts, theme
+from ui import charts
 from ui.charts import Series, TimelineRow
 from ui.results.serve_command import CHECKPOINTS
 from ui.words.language import tr
@@ -33,14 +33,12 @@ def memory_bar(wish: Wish, large: bool = False) -> go.Figure:
         spans.append(charts.Span("stored", taken, min(one, end)))
         spans.append(charts.Span("free", min(one, end), end))
     rows = [TimelineRow(division.gpu.name, [span for span in spans if span.end > span.start])]
-    missing = [charts.Span("queue", end, max(taken, one))] if one > end else []
+    missing = [charts.Span("too_much", end, max(taken, one))] if one > end else []
     rows.append(TimelineRow(tr("放不下的", "does not fit"), missing))
     number = f" × {wish.num_gpus}" if wish.num_gpus > 1 else ""
     title = tr(f"每张卡的 GiB{number} · {wish.model}", f"GiB of each GPU{number} · {wish.model}")
     figure = charts.request_timeline(rows, title, large=large, height=HEIGHT)
     figure.update_traces(width=charts.LOW_BAR)
-    beyond = theme.MEANINGS["queue"]  # its colour alone: nobody queues here
-    figure.update_traces(showlegend=False, selector={"name": tr(beyond.zh, beyond.en)})
     figure.update_yaxes(range=[len(rows) - 0.5, -1])
     longest = max(size, *(span.end for row in rows for span in row.spans))
     figure.update_xaxes(range=[0, longest * AIR])

@@ -37,7 +37,7 @@ def roofline(
     """
     sheet = (clock.gpu.ridge, clock.gpu.peak_flops)
     roofs = [
-        _roof(tr("能达到的", "within reach"), clock.ridge, clock.flops_per_second, "idle"),
+        _roof(tr("能达到的", "within reach"), clock.ridge, clock.flops_per_second, charts.NEUTRAL),
         _roof(tr("数据手册", "data sheet"), *sheet, charts.NEUTRAL, "dot"),
     ]
     figure = charts.lines(

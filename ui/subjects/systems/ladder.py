@@ -113,8 +113,14 @@ def factor(one: Rung, other: Rung) -> float:
     return one.tokens_per_second / other.tokens_per_second
 
 
-def ladder_figure(rungs: Mapping[str, Rung], num_on: int, large: bool = False) -> go.Figure:
-    """Three columns of bars, one row per rung; what is not switched on yet has no bar."""
+def ladder_figure(
+    rungs: Mapping[str, Rung], num_on: int, guess: object = None, large: bool = False
+) -> go.Figure:
+    """Three columns of bars, one row per rung; what is not switched on yet has no bar.
+
+    `guess`: the rung of which somebody expects the most; it is marked.
+    """
+    mine = tr(" ◇ 你的预测", " ◇ your guess")
     reached = RUNGS[: num_on + 1]
     columns = [
         (tr("token/s ↑", "tokens/s ↑"), 0, [rungs[r].tokens_per_second for r in RUNGS]),
@@ -131,7 +137,7 @@ def ladder_figure(rungs: Mapping[str, Rung], num_on: int, large: bool = False) -
         [percent(rungs[r].waste) for r in RUNGS],
     ]
     return draw_columns(
-        [names()[rung] for rung in RUNGS],
+        [names()[rung] + (mine if rung == guess else "") for rung in RUNGS],
         [(title, hue, values) for title, hue, values in columns],
         [[word if rung in reached else "" for word, rung in zip(said, RUNGS, strict=True)]
          for said in words],

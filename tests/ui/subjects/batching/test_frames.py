@@ -89,6 +89,13 @@ def test_who_waits_and_how_full_the_slots_were_stands_beside_every_step():
     assert seed.grids[0].counters[-1] == "utilization 46.7%"
 
 
+def test_a_guess_stands_beside_the_utilization_it_is_about():
+    one = [("", grid(scheduler.Static(3), SEED))]
+    shown = frames.slot_frames(one, 3, "a picture", 60.0).grids[0]
+    assert shown.counters[-1].endswith(" · your guess 60%")
+    assert "guess" not in picture(scheduler.Static(3), SEED).grids[0].counters[-1]
+
+
 def test_two_policies_share_one_axis_and_the_shorter_one_says_that_it_is_done():
     requests = workload.of_lengths((3, 12, 3, 3), 16)
     grids = [

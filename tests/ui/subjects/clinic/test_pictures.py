@@ -36,12 +36,23 @@ def test_before_and_after_share_their_axes():
     grey = [trace for trace in figure.data if trace.opacity == pictures.GHOST]
     assert len(figure.data) == 12
     assert len(grey) == 6
-    assert figure.layout.yaxis.range[1] >= before.over_time.ttft_seconds.max()
     assert {trace.xaxis for trace in figure.data} == {"x"}
     assert [shape.y0 for shape in figure.layout.shapes] == [
         case.slo.ttft_seconds,
         case.slo.itl_seconds * 1000,
     ]
+
+
+def test_what_was_cured_fills_its_panel_and_no_point_is_cut_at_an_edge():
+    case = CASES["few_slots"]
+    before, after = runs.panel(case.code, 0), runs.panel(case.code, 0, (CHANGE,))
+    figure = pictures.panel(after, before, case.slo)
+    now = max(after.over_time.ttft_seconds.max(), case.slo.ttft_seconds)
+    assert now < figure.layout.yaxis.range[1] <= 2.5 * now
+    assert all(trace.cliponaxis is False for trace in figure.data if trace.opacity is None)
+    assert pictures.panel(before, before, case.slo).layout.yaxis.range[1] >= (
+        before.over_time.ttft_seconds.max()
+    )
 
 
 def test_a_point_is_a_request():

@@ -84,6 +84,17 @@ def test_a_note_says_how_long_the_gpu_waits_or_how_many_queue(english):
     assert "waits for" not in busy
 
 
+def test_a_guess_stands_where_the_gpu_would_then_be_done(english):
+    for guess in (100, 50):
+        frames = lanes.first_kernels(ONE, (ONE_BY_ONE, REPLAY), 16, "alt", guess)
+        working = sum(span.end - span.start for span in of_kind(frames, "kernel", 1))
+        ((at, words),) = frames.marks
+        assert at == pytest.approx(working * 100 / guess)
+        assert f"{guess}%" in words
+    assert both_kinds().marks == ()
+    assert lanes.first_kernels(ONE, (ONE_BY_ONE,), 16, "alt", 0).marks == ()  # it would never be
+
+
 def test_a_short_step_is_shown_whole(english):
     assert "all 5 kernels took" in both_kinds(ONE.first(5)).notes[-1]
 
