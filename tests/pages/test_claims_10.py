@@ -147,7 +147,7 @@ def test_the_share_that_engines_count_is_below_a_unless_one_is_proposed_or_all_o
 
 def test_a_share_that_is_taken_for_a_promises_less_than_there_is():
     played = SPEC.play("worth")
-    assert played.said["worth_result"]["share"] == "44%"
+    assert played.said["worth_result"]["share"] == "44.3%"
     assert significant(speedup(accepted_share(0.7, 4), 4, 0.1)) == "1.26"
     assert played.said["worth_result"]["gain"] == "1.98"
 
