@@ -277,7 +277,7 @@ def load() -> None:
     batch = int(chapter.pick("batch", label, BATCHES, start=16, live=True))
     num_proposed = choose_k(live=True)
     a = choose_acceptance()
-    label = tr("每个请求的上文", "Context of each")
+    label = tr("每个请求的上下文", "Context of each")
     context = int(chapter.pick("context", label, CONTEXTS, start=512, unit=TOKENS, live=True))
     cost = choose_cost(advanced=True)
     gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]
