@@ -4,6 +4,8 @@ The reader guesses what a cache makes faster, edits a prompt and watches every l
 watches blocks being shared, left and evicted, and finds out how large a cache must be.
 """
 
+from typing import Any
+
 from sim import scheduler, specs
 from sim.cost import Roofline
 from sim.engine import Setup
@@ -11,6 +13,7 @@ from sim.engine.server import Server
 from sim.kv import Paged, lru, sizes
 from sim.kv.chain import Lookup, chain
 from sim.metrics import computed_tokens, reused_tokens
+from sim.specs.gpus import PCIE_5
 from sim.studies import caches, replicas, tenants
 from sim.views import visits
 from sim.workload import Chats
@@ -26,6 +29,7 @@ from ui.words.numbers import memory as in_bytes
 
 MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["RTX 4090"]
 CLOCK = Roofline(MODEL, GPU)
+LARGER = Roofline(MODEL, specs.GPUS["H100 SXM"])
 QUIET = Server(scheduler.Chunked(8), Paged.beside(MODEL, GPU), CLOCK)
 BUSY = Server(scheduler.Chunked(256), Paged.beside(MODEL, GPU), CLOCK)
 
@@ -37,7 +41,7 @@ ROOMS = (2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288,
 TALKS = (8, 16, 32, 64, 128)
 CHAT_BLOCK, NUM_TURNS_SEEN, TURNS = 64, 600, 10
 SYSTEM_TOKENS, ASK_TOKENS, ANSWER_TOKENS = 512, 64, 192
-POOLS = pictures.pools(MODEL, (GPU, specs.GPUS["H100 SXM"]))
+POOLS = pictures.pools(MODEL, (GPU, LARGER.gpu))
 FULL_AND_EMPTY: dict[str, dict[str, object]] = {
     "capacity_half": {"room": 16_384, "talks": 16},
     "capacity_crowd": {"room": 16_384, "talks": 128},
@@ -248,7 +252,18 @@ def capacity() -> None:
         limit=percent(limit),
         talks=talks,
     )
-    chapter.say("capacity_real", limit=percent(lru.MOONCAKE_LIMIT))
+    history = max(request.prompt_tokens for request in chats.requests())
+    back = caches.Comeback(LARGER, PCIE_5, history)
+    chapter.say(
+        "capacity_real",
+        limit=percent(lru.MOONCAKE_LIMIT),
+        model=MODEL.name,
+        gpu=LARGER.gpu.name,
+        tokens=count(history),
+        link=back.link.name,
+        fetch=seconds(back.fetched_seconds),
+        compute=seconds(back.computed_seconds),
+    )
     chapter.presets(FULL_AND_EMPTY)
     whole = tr("和排队、抢占一起，在整台服务器上试", "With queues and preemption, on a server")
     chapter.leads({whole: "17_workbench"})
@@ -431,13 +446,17 @@ def behind_a_router() -> None:
         )
         spread = fleets["balanced"][number]
         slow, slow_if_spread = sticky.ttft.percentile(99), spread.ttft.percentile(99)
-        chapter.say(
-            "replicas_balance" if slow > slow_if_spread else "replicas_even",
-            busiest=fleet_pictures.times_the_mean(sticky.imbalance),
-            sticky_p99=seconds(slow),
-            spread_p99=seconds(slow_if_spread),
-            spread=percent(spread.hit_rate),
-        )
+        tails: dict[str, Any] = {
+            "busiest": fleet_pictures.times_the_mean(sticky.imbalance),
+            "sticky_p99": seconds(slow),
+            "spread_p99": seconds(slow_if_spread),
+            "spread": percent(spread.hit_rate),
+        }
+        if slow > slow_if_spread:
+            in_turns = seconds(turns.ttft.percentile(99))
+            chapter.say("replicas_balance", turns_p99=in_turns, **tails)
+        else:
+            chapter.say("replicas_even", **tails)
     chapter.presets(
         {
             "replicas_turns": {"replicas": 8},

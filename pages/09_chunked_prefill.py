@@ -1,10 +1,11 @@
 """Chapter 9.  Chunked prefill: one long prompt, and everybody else.
 
 The reader sees all streams freeze while one long prompt is computed, cuts the prompt into chunks
-and follows both servers step by step on one clock, turns the budget, looks for the load at which
+and follows both servers step by step on one clock, turns the budget, looks for the loads at which
 chunking helps or harms the TTFT of short and of long prompts, and caps what one prompt may take.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from sim import scheduler, specs, workload
@@ -41,13 +42,18 @@ CROWD_OUTPUT = 72
 CROWD_SECONDS = 0.4  # when the document comes
 
 TRAFFIC_BUDGETS = {"256": "256", "512": "512", "2048": "2,048", "8192": "8,192"}
-LOADS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 13.0, 14.0, 15.0, 15.5)  # requests per second
-TRAFFIC = workload.Workload(
-    400,
-    workload.PoissonArrivals(10),
-    workload.OneInMany(usual=300, rare=DOCUMENT_TOKENS, every=10),
-    workload.FixedLength(150),
-).requests()
+LOADS = (2.0, 6.0, 10.0, 14.0, 15.5)  # requests per second
+OVERLOAD = 40.0  # more than any budget can serve
+TRAFFIC = tuple(
+    workload.Workload(
+        400,
+        workload.PoissonArrivals(10),
+        workload.OneInMany(usual=300, rare=DOCUMENT_TOKENS, every=10),
+        workload.FixedLength(150),
+        seed=seed,
+    ).requests()
+    for seed in range(5)
+)
 NOTICEABLE = 0.002  # seconds; a smaller difference of mean TTFT has no sign
 
 QUEUE_BUDGET = 2_048
@@ -74,6 +80,14 @@ def served(
 
 def with_document(prompt_tokens: int) -> tuple[Request, ...]:
     return (*CHATS, Request(len(CHATS), COMES_SECONDS, prompt_tokens, 12))
+
+
+def ttft_change(off: Setup, on: Setup) -> stalls.TtftChange:
+    before, after = (
+        {rate: runs.by_prompt(sweep.arrival_rate(setup, rate), LONGEST_CHAT) for rate in LOADS}
+        for setup in (off, on)
+    )
+    return stalls.TtftChange.between(before, after)
 
 
 def titled(name: str, budget: int) -> str:
@@ -212,7 +226,7 @@ def budget() -> None:
         "share",
         alt=tr("长文到达后的第一步：预算分给了谁", "The first step after the document came: whose"),
     )
-    chapter.leaves_out("budget_leaves_out", output=CROWD_OUTPUT)
+    chapter.leaves_out("budget_leaves_out", output=CROWD_OUTPUT, rate=plain(OVERLOAD))
     chapter.say(
         "budget_result",
         budget=count(here),
@@ -223,10 +237,25 @@ def budget() -> None:
         worst=seconds(others.itl.max),
         ttft=seconds(document.ttft.mean),
     )
-    chapter.say("budget_extremes")
+    rushed = sweep.arrival_rate(served(TRAFFIC[0], WHOLE), OVERLOAD)
+    busy = runs.summaries(
+        {size: replace(rushed, policy=scheduler.Chunked(512, size)) for size in BUDGETS}
+    )
+    per_second = {size: one.total_tokens_per_second for size, one in busy.items()}
+    best = max(per_second, key=per_second.__getitem__)
+    chapter.say(
+        "budget_extremes",
+        best=count(best),
+        most=count(per_second[best]),
+        small=count(BUDGETS[0]),
+        at_small=count(per_second[BUDGETS[0]]),
+        large=count(BUDGETS[-1]),
+        at_large=count(per_second[BUDGETS[-1]]),
+    )
+    chapter.leads({tr("预填充和解码分到不同的卡上", "GPUs of their own for prefill"): "13_systems"})
     chapter.presets(
         {
-            "budget_default": {"budget": 8192},
+            "budget_default": {"budget": 8192, "decodes": 4},
             "budget_eaten": {"budget": 512, "decodes": 256},
             "budget_starved": {"budget": 256, "decodes": 256},
         }
@@ -235,42 +264,50 @@ def budget() -> None:
 
 @chapter.act("load", tr("谁的 TTFT", "Whose TTFT"), deeper=True)
 def load() -> None:
-    chapter.say("load", every=10, prompt=count(DOCUMENT_TOKENS))
+    chapter.say("load", every=10, prompt=count(DOCUMENT_TOKENS), series=len(TRAFFIC))
     label = tr("分块时的预算", "Budget with chunking")
     size = int(chapter.choose("size", label, TRAFFIC_BUDGETS, start="2048"))
     pools = {"card": tr("这张卡的", "this GPU's"), "plenty": tr("用不完", "plenty")}
     pool = chapter.choose("kv", tr("KV 显存", "KV memory"), pools, start="card")
     memory = {"card": MEMORY, "plenty": PLENTY}[pool]
-    off, on = served(TRAFFIC, WHOLE, memory), served(TRAFFIC, scheduler.Chunked(512, size), memory)
-    before, after = (
-        {rate: runs.by_prompt(sweep.arrival_rate(setup, rate), LONGEST_CHAT) for rate in LOADS}
-        for setup in (off, on)
-    )
-    change = stalls.TtftChange.between(before, after)
-    documents, chats = (
-        sweep.sign_changes(change.loads, changes, NOTICEABLE)
-        for changes in (change.long, change.short)
-    )
+    with chapter.waiting(tr("正在模拟五串请求……", "Simulating five series ...")):
+        changes = [
+            ttft_change(
+                served(series, WHOLE, memory),
+                served(series, scheduler.Chunked(512, size), memory),
+            )
+            for series in TRAFFIC
+        ]
+    documents, chats = ([one.long for one in changes], [one.short for one in changes])
     chapter.draw(
-        chunk_pictures.ttft_change(change, (*documents, *chats), large=chapter.large),
+        chunk_pictures.ttft_change(LOADS, documents, chats, large=chapter.large),
         "change",
         alt=tr(
-            "横轴是负载，纵轴是开与关的平均 TTFT 之差，长文与聊天各一条",
-            "Mean TTFT with chunking minus without, along the load; documents and chats apart",
+            "横轴是负载，纵轴是开与关的平均 TTFT 之差，长文与聊天各一条，竖线是各串的范围",
+            "Mean TTFT with chunking minus without, along the load; documents and chats apart, "
+            "with the range of all series",
         ),
     )
-    chapter.leaves_out("load_leaves_out", requests=len(TRAFFIC), least=seconds(NOTICEABLE))
+    chapter.leaves_out(
+        "load_leaves_out",
+        requests=len(TRAFFIC[0]),
+        series=len(TRAFFIC),
+        least=seconds(NOTICEABLE),
+    )
     chapter.say(
         "load_result",
-        documents=stall_notes.where_it_turns(documents),
-        chats=stall_notes.where_it_turns(chats),
+        documents=stall_notes.where_all_agree(LOADS, stalls.agreed(documents, NOTICEABLE)),
+        chats=stall_notes.where_all_agree(LOADS, stalls.agreed(chats, NOTICEABLE)),
     )
+    at_last = [one.long[-1] for one in changes]
     chapter.say(
         "load_why",
         busiest=plain(LOADS[-1]),
         budget=count(size),
-        soonest=stall_notes.later_or_sooner(min(change.short)),
-        latest=stall_notes.later_or_sooner(max(change.short)),
+        sooner=sum(late < 0 for late in at_last),
+        series=len(TRAFFIC),
+        soonest=stall_notes.later_or_sooner(min(min(one.short) for one in changes)),
+        latest=stall_notes.later_or_sooner(max(max(one.short) for one in changes)),
     )
     chapter.say("load_others")
 

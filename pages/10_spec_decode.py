@@ -10,7 +10,9 @@ from sim.cost import Roofline
 from sim.engine import Tally
 from sim.kv import sizes
 from sim.studies.acceptance import (
+    InRuns,
     UnderLoad,
+    accepted_share,
     best_num_proposed,
     expected_tokens,
     round_steps,
@@ -32,6 +34,7 @@ COSTS = (0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SAID = 3  # accepted in the question, of
 ASKED = 4
 MOST = pictures.MOST_PROPOSED
+IN_RUNS = InRuns((0.95, 0.55), num_proposed=7)
 
 OTHER_TEXTS = {
     "poem": "床前明月光，疑是地上霜。举头望明月，低头思故乡。",
@@ -46,14 +49,20 @@ GPUS = ("RTX 4090", "A100 80G SXM", "H100 SXM")
 BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512)
 CONTEXTS = (256, 512, 1_024, 2_048, 4_096)
 LARGEST_BATCH = 512
+USUAL: dict[str, object] = {"gpu": "H100 SXM", "context": 512, "k": 4, "a": 0.7, "cost": 0.1}
 LOADS: dict[str, dict[str, object]] = {
-    "load_turns": {"batch": 256},
-    "load_small_gpu": {"gpu": "RTX 4090", "context": 256, "batch": 96},
-    "load_long": {"context": 4096, "batch": 64},
-    "load_greedy_k": {"k": 8, "batch": 96},
+    "load_turns": USUAL | {"batch": 256},
+    "load_small_gpu": USUAL | {"gpu": "RTX 4090", "context": 256, "batch": 96},
+    "load_long": USUAL | {"context": 4096, "batch": 64},
+    "load_greedy_k": USUAL | {"k": 8, "batch": 96},
 }
 TEXTS: dict[str, dict[str, object]] = {
-    "hook_english": {"text": "Sampling follows prefill at once;", "seed": 2},
+    "hook_english": {
+        "text": "Sampling follows prefill at once;",
+        "seed": 2,
+        "k": 4,
+        "temperature": "0.7",
+    },
     "hook_greedy": {"temperature": "0"},
     "hook_foreign": {"text": "😎 مرحبا <b>1 + 1 =</b>"},
 }
@@ -118,8 +127,9 @@ def hook() -> None:
         each=significant(tally.tokens_per_round),
         proposed=count(tally.num_proposed),
         accepted=count(tally.num_accepted),
-        rate=percent(tally.acceptance_rate),
+        rate=percent(tally.accepted_share),
     )
+    chapter.say("hook_heads", hidden_by=guess)
     chapter.presets(TEXTS)
 
 
@@ -131,6 +141,7 @@ def worth() -> None:
     cost = choose_cost(live=True)
     best = best_num_proposed(a, cost, MOST)
     tokens, gain = expected_tokens(a, num_proposed), speedup(a, num_proposed, cost)
+    share = accepted_share(a, num_proposed)
     chapter.cards(
         [
             Card(tr("每轮的 token", "Tokens per round"), significant(tokens)),
@@ -163,11 +174,20 @@ def worth() -> None:
         cost=plain(cost),
         tokens=significant(tokens),
         gain=significant(gain),
+        share=percent(share),
         best=best,
         most=MOST,
     )
-    chapter.explain("worth_formula", a=plain(a), k=num_proposed, cost=plain(cost),
-                    tokens=significant(tokens), gain=significant(gain))  # fmt: skip
+    chapter.explain(
+        "worth_formula",
+        a=plain(a),
+        k=num_proposed,
+        cost=plain(cost),
+        tokens=significant(tokens),
+        gain=significant(gain),
+        share=percent(share),
+        misread=significant(speedup(share, num_proposed, cost)),
+    )
     chapter.presets(
         {
             "worth_high": {"a": 0.85, "cost": 0.5, "k": 8},
@@ -240,7 +260,14 @@ def measured() -> None:
         formula=significant(formula),
         tokens=significant(tally.tokens_per_round),
     )
-    chapter.say("measured_paper")
+    chapter.say(
+        "measured_paper",
+        k=IN_RUNS.num_proposed,
+        easy=plain(max(IN_RUNS.stretches)),
+        hard=plain(min(IN_RUNS.stretches)),
+        runs=significant(IN_RUNS.tokens_per_round),
+        alike=significant(IN_RUNS.tokens_if_alike),
+    )
 
 
 @chapter.act("load", tr("忙起来", "Under load"))
@@ -250,7 +277,7 @@ def load() -> None:
     batch = int(chapter.pick("batch", label, BATCHES, start=16, live=True))
     num_proposed = choose_k(live=True)
     a = choose_acceptance()
-    label = tr("每个请求的上文", "Context of each")
+    label = tr("每个请求的上下文", "Context of each")
     context = int(chapter.pick("context", label, CONTEXTS, start=512, unit=TOKENS, live=True))
     cost = choose_cost(advanced=True)
     gpu = specs.GPUS[chapter.choose("gpu", "GPU", GPUS, start="H100 SXM", advanced=True)]

@@ -38,11 +38,12 @@ HOST_MS = (0.25, 0.5, 1, 2, 4)
 NUM_STEPS = 3
 ALL = (ONE_BY_ONE, REPLAY, AHEAD)
 
+USUAL: dict[str, object] = {"model": MODEL, "gpu": GPU, "batch": 1}
 STATES: dict[str, dict[str, object]] = {
-    "slow_card": {"gpu": "L40S"},
-    "large_batch": {"batch": 512},
-    "large_model": {"model": "Qwen3-14B"},
-    "fast_card": {"model": "Qwen3-14B", "gpu": "B200 SXM"},
+    "slow_card": USUAL | {"gpu": "L40S"},
+    "large_batch": USUAL | {"batch": 512},
+    "large_model": USUAL | {"model": "Qwen3-14B"},
+    "fast_card": USUAL | {"model": "Qwen3-14B", "gpu": "B200 SXM"},
 }
 
 chapter = lesson.open(__file__)

@@ -29,29 +29,29 @@ PROMPT = 2_048
 ASKED_BATCH, ASKED_CONTEXT = 256, 128  # in the prediction
 
 SPEEDS: dict[str, dict[str, object]] = {
-    "speed_alone": {"batch": 1},
-    "speed_crowd": {"batch": 256},
-    "speed_long": {"batch": 64, "context": 1024},
-    "speed_a100": {"gpu": "A100 80G SXM", "batch": 256},
+    "speed_alone": {"gpu": GPU, "batch": 1},
+    "speed_crowd": {"gpu": GPU, "batch": 256, "context": ASKED_CONTEXT},
+    "speed_long": {"gpu": GPU, "batch": 64, "context": 1024},
+    "speed_a100": {"gpu": "A100 80G SXM", "batch": 256, "context": ASKED_CONTEXT},
 }
 
 ROWS: dict[str, dict[str, object]] = {
-    "row_outlier": {"outlier": 16, "sharing": "channel"},
-    "row_grouped": {"outlier": 16, "sharing": "group"},
+    "row_outlier": {"format": "int4", "outlier": 16, "sharing": "channel"},
+    "row_grouped": {"format": "int4", "outlier": 16, "sharing": "group"},
     "row_fp8": {"format": "fp8", "outlier": 16, "sharing": "tensor"},
 }
 PARAGRAPHS: dict[str, dict[str, object]] = {
     "text_int8": {"format": "int8", "sharing": "channel"},
-    "text_outlier": {"outlier": 16, "sharing": "tensor"},
-    "text_grouped": {"outlier": 16, "sharing": "group"},
+    "text_outlier": {"format": "int4", "outlier": 16, "sharing": "tensor"},
+    "text_grouped": {"format": "int4", "outlier": 16, "sharing": "group"},
 }
 
 RATES = (2, 6, 9, 12, 16)
 LOAD_REQUESTS, LOAD_PROMPT, LOAD_OUTPUT = 200, 512, 256
 LOADS: dict[str, dict[str, object]] = {
     "load_light": {"rate": 2},
-    "load_kv": {"weights": "bf16", "kv": "fp8"},
-    "load_int8": {"weights": "int8"},
+    "load_kv": {"weights": "bf16", "kv": "fp8", "rate": 12},
+    "load_int8": {"weights": "int8", "kv": "bf16", "rate": 12},
 }
 
 chapter = lesson.open(__file__)

@@ -43,6 +43,7 @@ LARGE_MODEL, MANY_GPUS = specs.MODELS["Llama-3.1-70B"], 4
 
 POOLS = (2_048, 3_072, 4_096, 6_144, 8_192, 12_288, 16_384)  # tokens
 CONSERVATIVENESS = (0.1, 0.3, 0.5, 1.0, 1.3)
+USUAL: dict[str, object] = {"pool": 3_072, "guess": 1.0, "capacity": "no_evict"}
 CAPACITY = {"no_evict": "GUARANTEED_NO_EVICT", "utilization": "MAX_UTILIZATION"}
 
 GPUS = {name: name for name in ("H100 SXM", "A100 80G SXM", "L40S", "RTX 4090")}
@@ -120,8 +121,8 @@ def hook() -> None:
     chapter.presets(
         {
             "hook_quiet": {"on": 4, "rate": 1},
-            "hook_batching": {"on": 1},
-            "hook_all": {"on": 4},
+            "hook_batching": {"on": 1, "rate": BUSY},
+            "hook_all": {"on": 4, "rate": BUSY},
         }
     )
 
@@ -196,11 +197,11 @@ def memory_pressure() -> None:
     chapter.say("pressure_trade")
     chapter.presets(
         {
-            "pressure_known": {"max_tokens": "0"},
-            "pressure_bold": {"max_tokens": "0", "guess": 0.3},
-            "pressure_far": {"max_tokens": "1024"},
+            "pressure_known": USUAL | {"max_tokens": "0"},
+            "pressure_bold": USUAL | {"max_tokens": "0", "guess": 0.3},
+            "pressure_far": USUAL | {"max_tokens": "1024"},
             "pressure_pause": {"capacity": "utilization"},
-            "pressure_room": {"pool": 16_384, "max_tokens": "0"},
+            "pressure_room": USUAL | {"pool": 16_384, "max_tokens": "0"},
         }
     )
     chapter.flags("pressure_flags")
@@ -305,8 +306,9 @@ def gpus() -> None:
         ),
     )
     parted = Parted(Roofline(model, gpu), prompt, ANSWER_TOKENS, DECODING)
+    wide = several_gpus.with_gaps_as_long(parted)
     chapter.draw(
-        several_gpus.parted_figure(parted, large=chapter.large),
+        several_gpus.parted_figure(parted, wide, large=chapter.large),
         "parted",
         alt=tr(
             "两张卡都做两样，或一张预填充一张解码：有预填充时的 ITL、每秒最多的请求",
@@ -331,14 +333,17 @@ def gpus() -> None:
         mixed=seconds(parted.mixed_itl_seconds),
         together=significant(parted.together_per_second),
         apart=significant(parted.apart_per_second),
+        batch=DECODING,
+        wide=wide.batch,
+        goodput=significant(wide.apart_per_second),
         transfer=seconds(parted.transfer_seconds),
         prompt=count(prompt),
     )
     chapter.presets(
         {
-            "gpus_large": {"model": "Llama-3.1-70B", "gpus": "4"},
-            "gpus_pcie": {"gpu": "RTX 4090", "gpus": "8"},
-            "gpus_long": {"prompt": 4096},
+            "gpus_large": {"model": "Llama-3.1-70B", "gpu": "H100 SXM", "gpus": "4"},
+            "gpus_pcie": {"model": "Llama-3.1-8B", "gpu": "RTX 4090", "gpus": "8"},
+            "gpus_long": {"model": "Llama-3.1-8B", "gpu": "H100 SXM", "prompt": 4096},
         }
     )
 

@@ -400,7 +400,7 @@ def say_rounds(setup: Setup) -> None:
             rounds=count(rounds.num_rounds),
             proposed=count(rounds.num_proposed),
             accepted=count(rounds.num_accepted),
-            rate=percent(rounds.acceptance_rate),
+            rate=percent(rounds.accepted_share),
             length=significant(rounds.tokens_per_round),
         )
 

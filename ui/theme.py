@@ -59,8 +59,8 @@ MEANINGS: dict[str, Meaning] = {
     "proposed": Meaning("#a8741a", "outline", "draft 提议", "proposed by the draft"),
     "accepted": Meaning("#3a8a4a", "solid", "接受", "accepted"),
     "rejected": Meaning("#cf4455", "cross", "拒绝", "rejected"),
-    "corrected": Meaning("#a457b5", "diagonal", "改正", "correction"),
-    "bonus": Meaning("#5c76c9", "dots", "奖励", "bonus"),
+    "corrected": Meaning("#a457b5", "diagonal", "修正", "correction"),
+    "bonus": Meaning("#5c76c9", "dots", "额外", "bonus"),
     "target": Meaning("#1f78b4", "solid", "target 的概率", "the target's probability"),
     # A token that an automaton watches.
     "drawn": Meaning("#2d7f9d", "solid", "模型写的", "drawn from the model"),

@@ -13,7 +13,7 @@ time to send the activations; stages are equal; nothing overlaps.
 Source: Shoeybi et al. 2019 (tensor), Huang et al. 2019 (pipeline), Zhong et al. 2024 (DistServe).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -113,8 +113,16 @@ class Parted:
 
     @property
     def apart_per_second(self) -> float:
-        """Requests, one GPU for each: the slower half sets the pace.  Never more than together."""
+        """Requests, one GPU for each: the slower half sets the pace.  Never more than together, as
+        long as the batch is the same."""
         return 1 / max(self.prefill_seconds, self.decode_seconds)
+
+    def with_gaps_as_long(self, most: int) -> "Parted":
+        """The GPU that only decodes takes as many as it can, up to `most`, in steps that are no
+        longer than the mixed ones here: what even gaps may be spent on."""
+        fitting = (replace(self, batch=batch) for batch in range(most, self.batch, -1))
+        limit = self.mixed_itl_seconds
+        return next((one for one in fitting if one.quiet_itl_seconds <= limit), self)
 
     @property
     def transfer_seconds(self) -> float:

@@ -55,8 +55,9 @@ class Tally:
     num_accepted: int = 0
 
     @property
-    def acceptance_rate(self) -> float:
-        """Accepted of all that was proposed; below a, since nobody looks beyond a rejection."""
+    def accepted_share(self) -> float:
+        """Accepted of all that was proposed: below the acceptance a of a proposal whose turn comes,
+        since nobody looks beyond a rejection."""
         return self.num_accepted / self.num_proposed if self.num_proposed else math.nan
 
     @property

@@ -1,9 +1,11 @@
 """How often a block cache hits: no memory to serve from, only the count over a whole trace.
 
 A block that is found counts only if everything before it was found, too.  After each request all
-its blocks are the newest, and the oldest go until `capacity` are left.
+its blocks are the newest, its beginning last of all, and the oldest go until `capacity` are left:
+a prompt's end goes before its beginning, as vLLM gives blocks back.
 
-Source: Qin et al. 2025 (Mooncake), section 4: hit rates by cache size, over the published trace.
+Source: vLLM docs/design/prefix_caching.md; Qin et al. 2025 (Mooncake), section 4: hit rates by
+cache size, over the published trace.
 """
 
 from collections import OrderedDict
@@ -58,7 +60,7 @@ def lru_hit_rate(requests: Iterable[Row[Hashable]], capacity: int | None = None)
     for blocks in requests:
         num_blocks += len(blocks)
         num_hits += sum(1 for _ in takewhile(cache.__contains__, blocks))
-        for block in blocks:
+        for block in reversed(blocks):
             cache[block] = None
             cache.move_to_end(block)
         while capacity is not None and len(cache) > capacity:

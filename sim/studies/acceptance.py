@@ -42,6 +42,32 @@ def expected_tokens(acceptance: float, num_proposed: int) -> float:
     return float(sum(acceptance**place for place in range(num_proposed + 1)))
 
 
+def accepted_share(acceptance: float, num_proposed: int) -> float:
+    """Accepted of all that was proposed, as engines count: below `acceptance` for more than one
+    proposal a round, since nobody looks beyond the first rejection."""
+    return (expected_tokens(acceptance, num_proposed) - 1) / num_proposed
+
+
+@dataclass(frozen=True)
+class InRuns:
+    """A text of equally long stretches, each with an acceptance of its own."""
+
+    stretches: tuple[float, ...]
+    num_proposed: int
+
+    @property
+    def tokens_per_round(self) -> float:
+        """Over the whole text: where little is accepted, it takes more rounds."""
+        rounds = [1 / expected_tokens(a, self.num_proposed) for a in self.stretches]
+        return len(rounds) / sum(rounds)
+
+    @property
+    def tokens_if_alike(self) -> float:
+        """What the formula makes of their mean."""
+        mean = sum(self.stretches) / len(self.stretches)
+        return expected_tokens(mean, self.num_proposed)
+
+
 def simulated_tokens(acceptance: float, num_proposed: int, num_rounds: int, seed: int = 0) -> float:
     """The same by lot: the mean over so many rounds."""
     draws = np.random.default_rng(seed).random((num_rounds, num_proposed))

@@ -5,12 +5,15 @@ block by block, `kv.radix` shares to the token and evicts leaf by leaf.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from sim.cost import Roofline, phases
 from sim.errors import require
 from sim.kv.paged import Paged
 from sim.kv.radix import RadixTree
 from sim.request import Request, Segment
 from sim.request import Sequence as Running
+from sim.specs import Interconnect
 
 
 def found_in_blocks(
@@ -76,6 +79,25 @@ def document_between_others(
         requests.append(Request(who, float(who), asked, 1, document))
         requests.append(Request(who + 1, float(who + 1), other_tokens, 1))
     return tuple(requests)
+
+
+@dataclass(frozen=True)
+class Comeback:
+    """What a text costs whose KV is no longer on the GPU, and is needed again."""
+
+    clock: Roofline
+    link: Interconnect  # to the host's memory, at its full rate
+    tokens: int
+
+    @property
+    def fetched_seconds(self) -> float:
+        """If its KV was kept there."""
+        return self.clock.model.kv_bytes(self.tokens) / self.link.bandwidth
+
+    @property
+    def computed_seconds(self) -> float:
+        """If it was not."""
+        return float(self.clock.step_time(phases.prefill(self.tokens)).seconds)
 
 
 def hit_rate(requests: Sequence[Request], found: Sequence[int]) -> float:

@@ -42,15 +42,21 @@ class Comparison:
         memory = Paged.for_tokens(self.pool_tokens)
         return Setup(requests, self._policy(answer), memory, self.clock)
 
+    def rule(self, answer: str) -> str:
+        """Who is let in: whoever "fits", by a "guess", or with room "reserved"."""
+        if answer == "tensorrt" and not self.max_utilization:
+            return "reserved"
+        return "guess" if answer == "sglang" else "fits"
+
     def _policy(self, answer: str) -> Policy:
         shape = (self.max_num_seqs, self.max_num_batched_tokens)
-        if answer == "sglang":
+        if self.rule(answer) == "guess":
             return Estimating(
                 *shape,
                 max_new_tokens=self.max_new_tokens,
                 conservativeness=self.conservativeness,
             )
-        if answer == "tensorrt" and not self.max_utilization:
+        if self.rule(answer) == "reserved":
             return Reserving(*shape, max_new_tokens=self.max_new_tokens)
         return Chunked(*shape)
 

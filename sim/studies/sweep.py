@@ -161,26 +161,3 @@ def most_goodput(goodputs: Mapping[Any, Goodput]) -> Any:
 
 
 # -- where two servers change places ----------------------------------------------------------
-
-
-def sign_changes(
-    values: Sequence[float], differences: Sequence[float], least: float = 0.0
-) -> tuple[float, ...]:
-    """The values at which a difference turns from gain to loss or back, on straight lines between
-    the points.  Differences of at most `least` count as none: chance alone has them change sign.
-
-    Raises:
-        SimError: `lengths_differ`.
-    """
-    require(
-        len(values) == len(differences),
-        "lengths_differ",
-        values=len(values),
-        differences=len(differences),
-    )
-    told = [(x, y) for x, y in zip(values, differences, strict=True) if abs(y) > least]
-    return tuple(
-        x + (other_x - x) * y / (y - other_y)
-        for (x, y), (other_x, other_y) in pairwise(told)
-        if (y > 0) != (other_y > 0)
-    )

@@ -8,7 +8,7 @@ look at those with short prompts and those with long ones apart.
 Source: Sarathi-Serve, Agrawal et al. 2024, section 3 ("generation stalls").
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,3 +95,12 @@ class TtftChange:
         ]
         short, long = zip(*changes, strict=True)
         return cls(tuple(before), short, long)
+
+
+def agreed(series: Sequence[Sequence[float]], least: float) -> tuple[int, ...]:
+    """What several series of differences have in common at each place: 1 where all of them are
+    above `least`, -1 where all are below its negative, else 0, [num_places]."""
+    return tuple(
+        int(min(at_once) > least) - int(max(at_once) < -least)
+        for at_once in zip(*series, strict=True)
+    )

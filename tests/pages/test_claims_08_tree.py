@@ -258,6 +258,12 @@ def test_affinity_is_said_to_be_worse_only_where_its_slowest_wait_longer(number,
     is_worse = sticky.ttft.percentile(99) > spread.ttft.percentile(99)
     assert ("replicas_balance" in said) == is_worse == (number == 8 and popular == "0.6")
     assert ("replicas_even" in said) == (not is_worse)
+    if is_worse:
+        assert said["replicas_balance"]["turns_p99"] == seconds(
+            of_rule["round_robin"].ttft.percentile(99)
+        )
+        assert of_rule["round_robin"].ttft.percentile(99) < spread.ttft.percentile(99)
+        assert of_rule["round_robin"].ttft.mean < sticky.ttft.mean
     assert spread.hit_rate < sticky.hit_rate  # a prefix that moves on is computed again
     assert of_rule["round_robin"].hit_rate < sticky.hit_rate
 

@@ -3,7 +3,8 @@
 import inspect
 import json
 import re
-from itertools import product
+from dataclasses import replace
+from itertools import pairwise, product
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.chapters import LANGUAGES, ROOT
 from tests.pages.rehearsal import open_page
 from ui import tiny_model
 from ui.player.painters.grammar import Grammar
+from ui.results import runs
 from ui.subjects.constrained import grammar, grammar_notes
 from ui.subjects.systems import ladder, mechanisms, projects, several_gpus
 from ui.words.numbers import significant
@@ -287,6 +289,44 @@ def test_over_pcie_the_all_reduces_are_a_visible_share():
     presets = PAGE.play("gpus").presets
     share = PAGE.play("gpus", **presets["gpus_pcie"]).said["gpus_result"]["reduce"]
     assert float(share.rstrip("%")) > 10
+
+
+@pytest.mark.parametrize("gpu", list(CONSTANTS["GPUS"]))
+def test_parted_the_page_says_what_equal_batches_and_equal_gaps_serve(gpu):
+    for prompt in CONSTANTS["PROMPTS"]:
+        said = PAGE.play("gpus", gpu=gpu, prompt=prompt).said["gpus_parted"]
+        parted = Parted(
+            Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS[gpu]),
+            prompt,
+            CONSTANTS["ANSWER_TOKENS"],
+            CONSTANTS["DECODING"],
+        )
+        wide = several_gpus.with_gaps_as_long(parted)
+        assert parted.apart_per_second < parted.together_per_second * (1 + 1e-9)
+        assert parted.quiet_itl_seconds <= wide.quiet_itl_seconds <= parted.mixed_itl_seconds
+        assert wide.apart_per_second >= parted.apart_per_second
+        assert said["goodput"] == significant(wide.apart_per_second)
+        assert said["wide"] == wide.batch
+
+
+def test_within_the_same_gaps_two_gpus_apart_may_serve_more_than_two_that_do_both():
+    said = PAGE.play("gpus").said["gpus_parted"]
+    assert float(said["goodput"]) > 1.5 * float(said["together"]) > 1.5 * float(said["apart"])
+
+
+def test_another_series_of_requests_says_the_same_of_the_ladder():
+    for seed in (2, 3):
+        workload = replace(ladder.workload(BUSY), seed=seed)
+        speeds = [
+            runs.summary(
+                ladder.SERVER.setup(rung, runs.requests(workload))
+            ).output_tokens_per_second
+            for rung in RUNGS
+        ]
+        gains = [after / before for before, after in pairwise(speeds)]
+        assert gains == sorted(gains, reverse=True)
+        assert gains[0] == pytest.approx(2.2, abs=0.3)
+        assert 1 < gains[-1] < 1.1
 
 
 def test_with_long_prompts_parting_costs_little_and_with_short_ones_the_prefill_gpu_idles():

@@ -173,7 +173,7 @@ def read(runs: Sequence[Run], slo: Slo, num_refused: int = 0) -> Panel:
         sum(run.num_preemptions for run in runs),
         num_refused + sum(summary.num_rejected for summary in summaries),
         sum(record.hit_tokens for record in records) / prompts,
-        float(np.mean([tally.acceptance_rate for tally in rounds])) if rounds else None,
+        float(np.mean([tally.accepted_share for tally in rounds])) if rounds else None,
         busy,
         sum(summary.output_tokens for summary in summaries) / span,
         over_time,

@@ -1,5 +1,7 @@
 """Several GPUs: what each way improves, what it costs, and what masks cost a step."""
 
+from dataclasses import replace
+
 import pytest
 
 from sim import specs
@@ -58,11 +60,23 @@ def test_split_models_share_the_room_that_the_weights_leave():
 @pytest.mark.parametrize("prompt", [256, 1_024, 4_096, 8_192])
 @pytest.mark.parametrize("batch", [1, 32, 128])
 @every_gpu
-def test_parting_prefill_and_decode_never_serves_more_and_always_calms(gpu, prompt, batch):
+def test_parting_prefill_and_decode_never_serves_more_with_equal_batches_and_always_calms(
+    gpu, prompt, batch
+):
     parted = Parted(Roofline(SMALL, gpu), prompt, 256, batch)
     assert parted.apart_per_second <= parted.together_per_second * (1 + 1e-9)
     assert parted.quiet_itl_seconds < parted.mixed_itl_seconds
     assert parted.transfer_seconds > 0
+
+
+def test_the_gpu_that_only_decodes_may_take_more_for_gaps_as_long_and_then_may_serve_more():
+    parted = Parted(Roofline(SMALL, GPUS[0]), 1_024, 256, 32)
+    wide = parted.with_gaps_as_long(256)
+    assert wide.quiet_itl_seconds <= parted.mixed_itl_seconds
+    assert replace(wide, batch=wide.batch + 1).quiet_itl_seconds > parted.mixed_itl_seconds
+    assert wide.apart_per_second > 1.5 * parted.together_per_second
+    assert parted.with_gaps_as_long(64).batch == 64
+    assert parted.with_gaps_as_long(32) == parted
 
 
 def test_the_kv_of_a_prompt_travels_at_the_speed_of_the_link():

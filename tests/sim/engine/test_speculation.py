@@ -84,7 +84,7 @@ def test_a_draft_that_is_always_right_yields_k_plus_one_tokens_a_step(policy):
     run = run_by_steps(setup)
     assert run.token_seconds.tolist() == [1.0, *(2.0 + n // 5 for n in range(24))]
     assert (run.rounds.num_rounds, run.rounds.num_proposed) == (5, 4 * 4 + 3)
-    assert run.rounds.acceptance_rate == 1
+    assert run.rounds.accepted_share == 1
     assert run.series.sampled_tokens.tolist() == [1, 5, 5, 5, 5, 4]
 
 
@@ -188,7 +188,7 @@ def test_a_round_drafts_as_long_as_whoever_has_most_proposals():
 def test_what_rounds_gain_by_hand():
     """Ten rounds of four proposals, half of them right: 30 tokens in the time of 10 + 4 steps."""
     rounds = Tally(num_rounds=10, num_proposed=40, num_accepted=20)
-    assert (rounds.num_tokens, rounds.tokens_per_round, rounds.acceptance_rate) == (30, 3, 0.5)
+    assert (rounds.num_tokens, rounds.tokens_per_round, rounds.accepted_share) == (30, 3, 0.5)
     assert rounds.speedup(draft_cost=0.1) == 30 / 14
 
 

@@ -108,7 +108,7 @@ def test_rounds_yield_at_least_as_many_tokens_as_are_asked_for():
 
 def test_a_tally_by_hand():
     tally = Tally(num_rounds=2, num_proposed=8, num_accepted=5)
-    assert (tally.num_tokens, tally.tokens_per_round, tally.acceptance_rate) == (7, 3.5, 0.625)
+    assert (tally.num_tokens, tally.tokens_per_round, tally.accepted_share) == (7, 3.5, 0.625)
     assert tally.speedup(draft_cost=0.25) == 7 / 4
 
 

@@ -25,7 +25,6 @@ from sim.studies.sweep import (
     knee,
     most_goodput,
     setups,
-    sign_changes,
     sweep,
 )
 from sim.workload import FixedLength, LognormalLength, PoissonArrivals, Workload
@@ -239,29 +238,3 @@ def test_the_knee_of_one_server_with_equal_jobs_is_at_two_thirds_of_its_capacity
     found = knee(points)
     assert found is not None
     assert found.value == 0.6
-
-
-# -- where a difference changes sign -------------------------------------------------------------
-
-
-def test_a_difference_changes_sign_where_the_straight_line_crosses_zero():
-    assert sign_changes([1, 2, 4, 8], [3.0, 1.0, -1.0, 7.0]) == (3.0, 4.5)
-    assert sign_changes([1, 2, 3], [-2.0, -1.0, -3.0]) == ()
-    assert sign_changes([1], [5.0]) == sign_changes([], []) == ()
-
-
-def test_a_touch_of_zero_is_no_change_and_a_way_through_it_is_one():
-    assert sign_changes([1, 2, 3], [1.0, 0.0, 1.0]) == ()
-    assert sign_changes([1, 2, 3], [1.0, 0.0, -1.0]) == (2.0,)
-
-
-def test_differences_too_small_to_mean_anything_do_not_count():
-    values, noisy = [0, 1, 2, 3, 4], [0.4, -0.3, 0.5, 1.0, -1.0]
-    assert len(sign_changes(values, noisy)) == 3
-    assert sign_changes(values, noisy, least=0.5) == (3.5,)
-
-
-def test_as_many_differences_as_values():
-    with pytest.raises(SimError) as failed:
-        sign_changes([1, 2], [1.0])
-    assert failed.value.code == "lengths_differ"

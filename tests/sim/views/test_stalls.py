@@ -106,3 +106,9 @@ def test_a_change_of_ttft_is_that_of_the_means_at_each_load_for_short_and_long_a
         assert short.ttft.mean + change.short[index] == pytest.approx(after[load][0].ttft.mean)
         assert long.ttft.mean + change.long[index] == pytest.approx(after[load][1].ttft.mean)
     assert min(change.long) > 0  # chunks this small come later
+
+
+def test_series_agree_where_all_of_them_are_later_or_all_sooner_by_enough_to_tell():
+    series = [[0.3, 0.1, -0.2, 0.3, -0.1], [0.2, 0.4, -0.3, -0.3, 0.2]]
+    assert stalls.agreed(series, 0.15) == (1, 0, -1, 0, 0)
+    assert stalls.agreed(series, 0.05) == (1, 1, -1, 0, 0)

@@ -116,8 +116,8 @@ class Tape(Frames):
             "rejected": tr("拒绝", "rejected"),
             "ignored": tr("作废", "dropped"),
             "proposed": tr("提议", "proposed"),
-            "corrected": tr("改正", "correction"),
-            "bonus": tr("奖励", "bonus"),
+            "corrected": tr("修正", "correction"),
+            "bonus": tr("额外", "bonus"),
             "column_bars": tr("概率", "Probabilities"),
         }
 

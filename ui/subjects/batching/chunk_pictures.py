@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from sim.views.stalls import Latencies, TtftChange
+from sim.views.stalls import Latencies
 from ui import charts
 from ui.charts import Series, Span, TimelineRow
 from ui.subjects.batching.pictures import LETTER_SHARE, height, name_span
@@ -63,13 +63,24 @@ def budget_of_a_step(budget: int, decode: int, prefill: int, large: bool = False
     return figure
 
 
-def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False) -> go.Figure:
-    """How much later (above zero) or sooner (below) first tokens come, along the load."""
+def ttft_change(
+    loads: Sequence[float],
+    documents: Sequence[Sequence[float]],
+    chats: Sequence[Sequence[float]],
+    large: bool = False,
+) -> go.Figure:
+    """How much later (above zero) or sooner (below) first tokens come, along the load.
+
+    `documents`, `chats`: seconds for each series of arrivals, at each load; the curve is their
+    median, the uprights reach from the least to the most.
+    """
+    drawn = [1000 * np.array(one) for one in (documents, chats)]  # [num_series, num_loads] each
+    middle = [np.median(one, axis=0) for one in drawn]
     series = [
-        Series(tr("长文", "documents"), change.loads, _in_ms(change.long), "prefill"),
-        Series(tr("聊天", "chats"), change.loads, _in_ms(change.short), "decode", "dash"),
+        Series(tr("长文", "documents"), loads, middle[0].tolist(), "prefill"),
+        Series(tr("聊天", "chats"), loads, middle[1].tolist(), "decode", "dash"),
     ]
-    low, high = charts.padded([*_in_ms(change.long), *_in_ms(change.short), 0.0])
+    low, high = charts.padded([*np.concatenate(drawn).ravel().tolist(), 0.0])
     figure = charts.lines(
         series,
         tr("每秒请求数", "requests per second"),
@@ -79,7 +90,10 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
         name_ends=False,
         height=330,
     )
-    figure.update_xaxes(range=[change.loads[0], change.loads[-1] * 1.02])
+    for trace, each, median in zip(figure.data, drawn, middle, strict=True):
+        up, down = each.max(axis=0) - median, median - each.min(axis=0)
+        trace.update(error_y={"type": "data", "array": up, "arrayminus": down, "thickness": 1.5})
+    figure.update_xaxes(range=[loads[0] - 0.2, loads[-1] * 1.02])
     figure.add_hline(y=0, line_color=charts.NEUTRAL, line_width=2)
     for y, anchor, words in (
         (high, "top", tr("↑ 更晚", "↑ later")),
@@ -96,10 +110,4 @@ def ttft_change(change: TtftChange, flips: Sequence[float], large: bool = False)
             xshift=6,
             font_size=charts.text_px(large),
         )
-    for flip in flips:
-        charts.mark_point(figure, flip, 0, f"{flip:.1f}", large)
     return figure
-
-
-def _in_ms(values: Sequence[float]) -> list[float]:
-    return [value * 1000 for value in values]

@@ -1,12 +1,14 @@
 """Prefill beside decodes, in words: who shares a step, and what that changes for whom."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from sim import events
 from sim.engine import Step, StepWork
 from ui.words.language import tr
 from ui.words.notes import names
-from ui.words.numbers import seconds
+from ui.words.numbers import plain, seconds
 
 
 def shares(step: Step, alone_seconds: float, prompt_tokens: Mapping[int, int]) -> str:
@@ -43,12 +45,22 @@ def _piece(work: StepWork, prompt_tokens: Mapping[int, int]) -> str:
     return f"{who} {work.num_tokens:,}{so_far}"
 
 
-def where_it_turns(loads: Sequence[float]) -> str:
-    """Where a difference changes sign along the load, as the predicate of a sentence."""
-    if not loads:
-        return tr("始终没有变号", "never changes sign")
-    places = tr("、", ", ").join(f"{load:.1f}" for load in loads)
-    return tr(f"在每秒 {places} 个请求处变号", f"changes sign at {places} requests per second")
+def where_all_agree(loads: Sequence[float], signs: Sequence[int]) -> str:
+    """At which loads all series come later (1) or sooner (-1), as the predicate of a sentence."""
+    parts = []
+    for sign, stretch in groupby(zip(signs, loads, strict=True), key=itemgetter(0)):
+        places = [plain(load) for _, load in stretch]
+        first, last = places[0], places[-1]
+        if sign == 0:
+            continue
+        zh, en = (first, first) if first == last else (f"{first} 到 {last}", f"{first} to {last}")
+        parts.append(
+            tr(
+                f"在每秒 {zh} 个请求时{'更晚' if sign > 0 else '更早'}",
+                f"{'later' if sign > 0 else 'sooner'} at {en} requests per second",
+            )
+        )
+    return tr("，", ", ").join(parts) or tr("在哪个负载下都不一致", "not the same way at any load")
 
 
 def later_or_sooner(difference: float) -> str:

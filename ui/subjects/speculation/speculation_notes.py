@@ -74,7 +74,7 @@ def rejected(place: int, token: str, p: float, q: float, num_after: int) -> str:
 
 def corrected(place: int, token: str) -> str:
     return tr(
-        f"改从 max(0, p − q) 里抽：{quoted(token)}。这一轮接受 {place} 个，加上改正的 1 个，"
+        f"改从 max(0, p − q) 里抽：{quoted(token)}。这一轮接受 {place} 个，加上修正的 1 个，"
         f"一共前进 {place + 1} 个 token。",
         f"Instead, {quoted(token)} is drawn from max(0, p − q). This round: {place} accepted and "
         f"one correction make {place + 1}.",

@@ -58,9 +58,9 @@ class Rung:
         return computed_tokens(runs.run(self.setup))
 
 
-def ladder(rate: float) -> dict[str, Rung]:
-    """Every rung, at so many requests per second."""
-    workload = Workload(
+def workload(rate: float) -> Workload:
+    """So many requests per second."""
+    return Workload(
         NUM_REQUESTS,
         PoissonArrivals(rate),
         LognormalLength(512, 2048, 2500),
@@ -68,7 +68,11 @@ def ladder(rate: float) -> dict[str, Rung]:
         SharedPrefix(SYSTEM_TOKENS, num_groups=2),
         seed=1,
     )
-    requests = runs.requests(workload)
+
+
+def ladder(rate: float) -> dict[str, Rung]:
+    """Every rung, at so many requests per second."""
+    requests = runs.requests(workload(rate))
     return {rung: _run(SERVER.setup(rung, requests)) for rung in RUNGS}
 
 

@@ -31,7 +31,6 @@ TRAFFIC = Workload(
     LognormalLength(128, 256, 384),
     seed=1,
 )
-NAMES = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt": "TensorRT-LLM"}
 NO_BREAK = "\u00a0"
 FULL = 1.06  # of the pool: where interruptions are marked
 TOP = 1.14
@@ -42,6 +41,7 @@ NAMES_AT, MARGIN_LINES = 1.08, 4.8  # what the areas are stands above the first 
 class Outcome:
     """One server's run, and what its memory cost."""
 
+    rule: str  # of `rules`
     run: Run
     summary: Summary
     num_again: int
@@ -57,7 +57,12 @@ def outcomes(server: Comparison) -> Mapping[str, Outcome]:
     requests = runs.requests(TRAFFIC)
     setups = {answer: server.setup(answer, requests) for answer in ANSWERS}
     return {
-        answer: Outcome(runs.run(setup), runs.summary(setup), computed_again(runs.run(setup)))
+        answer: Outcome(
+            server.rule(answer),
+            runs.run(setup),
+            runs.summary(setup),
+            computed_again(runs.run(setup)),
+        )
         for answer, setup in setups.items()
     }
 
@@ -67,6 +72,15 @@ def answer_tokens() -> float:
     return float(np.mean([request.output_tokens for request in runs.requests(TRAFFIC)]))
 
 
+def rules() -> dict[str, str]:
+    """What decides who is let in, by its code: the rule, not the product that has it."""
+    return {
+        "fits": tr("放得下就进", "whoever fits now"),
+        "guess": tr("按估计留", "room by a guess"),
+        "reserved": tr("留到 max_tokens", "room to max_tokens"),
+    }
+
+
 def limits() -> dict[str, str]:
     """What clients may allow an answer to take, by its code."""
     return {"0": tr("正好够", "what is written"), "256": "256", "512": "512", "1024": "1,024"}
@@ -74,21 +88,22 @@ def limits() -> dict[str, str]:
 
 def cards(found: Mapping[str, Outcome]) -> list[Card]:
     """Of each server its output tokens per second, and who was interrupted for how long."""
-    return [_card(answer, outcome) for answer, outcome in found.items()]
+    return [_card(outcome) for outcome in found.values()]
 
 
-def _card(answer: str, outcome: Outcome) -> Card:
+def _card(outcome: Outcome) -> Card:
     number, gap = outcome.run.num_preemptions, seconds(outcome.summary.itl.max)
     return Card(
-        NAMES[answer],
+        rules()[outcome.rule],
         f"{significant(outcome.tokens_per_second)} " + tr("token/s", "tokens/s"),
         tr(f"打断 {number} 次，最长停 {gap}", f"{number} interrupted, longest gap {gap}"),
     )
 
 
 def in_blanks(found: Mapping[str, Outcome]) -> dict[str, Any]:
-    """A table's numbers, by answer and metric."""
-    return {
+    """A table's numbers, by answer and metric, and the rules that head it."""
+    heads = {f"{answer}_rule": rules()[outcome.rule] for answer, outcome in found.items()}
+    return heads | {
         f"{answer}_{metric}": value.replace(" ", NO_BREAK)
         for answer, outcome in found.items()
         for metric, value in _metrics(outcome).items()
@@ -112,7 +127,7 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
     """The pool of each server over one clock: what is there, what is kept, who is interrupted."""
     held, kept = tr("KV 在用", "KV in use"), tr("留给以后的", "kept for later")
     panels = []
-    for answer, outcome in found.items():
+    for outcome in found.values():
         series = outcome.run.series
         moments, usage = series.end_seconds, series.kv_usage * pool
         promised = np.minimum(usage + series.kv_promised * pool, pool)
@@ -122,7 +137,7 @@ def memory_figure(found: Mapping[str, Outcome], pool: int, large: bool = False) 
         ]
         panels.append(
             Subplot(
-                f"<b>{NAMES[answer]}</b>" + tr("：KV token", ": tokens of KV"),
+                f"<b>{rules()[outcome.rule]}</b>" + tr("：KV token", ": tokens of KV"),
                 areas,
                 top=pool * TOP,
                 names_in_title=True,

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from sim import specs
 from sim.cost.parallel import WAYS, Parted, Spread
+from sim.kv.sizes import Division
 from ui import charts
 from ui.charts import Series
 from ui.subjects.systems.rows import draw_columns
@@ -108,11 +109,26 @@ def itl_over_gpus(
     return figure
 
 
-def parted_figure(parted: Parted, large: bool = False) -> go.Figure:
-    """Two GPUs that both do both, against one for each: gaps, and how much they serve."""
-    labels = [tr("两张卡都做两样", "both do both"), tr("一张预填充，一张解码", "one for each")]
-    gaps = [parted.mixed_itl_seconds, parted.quiet_itl_seconds]
-    served = [parted.together_per_second, parted.apart_per_second]
+def with_gaps_as_long(parted: Parted) -> Parted:
+    """More decodes on the GPU that does nothing else, as far as its memory goes."""
+    division = Division(parted.clock.model, parted.clock.gpu)
+    whole = parted.prompt_tokens + parted.output_tokens
+    fitting = division.num_requests(whole) if division.fits else 0
+    return parted.with_gaps_as_long(min(fitting, BATCHES[-1]))
+
+
+def parted_figure(parted: Parted, wide: Parted, large: bool = False) -> go.Figure:
+    """Two GPUs that both do both, against one for each: gaps, and how much they serve.
+
+    `wide`: the same with a larger batch on the GPU that decodes.
+    """
+    labels = [
+        tr("两张卡都做两样", "both do both"),
+        tr("一张预填充，一张解码", "one for each"),
+        tr(f"同样，解码 {wide.batch} 个", f"same, {wide.batch} decoding"),
+    ]
+    gaps = [parted.mixed_itl_seconds, parted.quiet_itl_seconds, wide.quiet_itl_seconds]
+    served = [parted.together_per_second, parted.apart_per_second, wide.apart_per_second]
     return draw_columns(
         labels,
         [

@@ -59,17 +59,21 @@ def test_the_budget_of_a_step_is_split_into_decode_prefill_and_what_nobody_takes
     assert row.spans[-1].end == 512
 
 
-def test_a_change_of_ttft_is_drawn_in_ms_with_a_mark_at_each_change_of_sign():
-    change = stalls.TtftChange((1.0, 2.0, 4.0), (0.0, -0.01, -0.02), (0.02, 0.01, -0.01))
-    long, short, mark = chunk_pictures.ttft_change(change, [3.0]).data
-    assert long.y.tolist() == pytest.approx([20, 10, -10])
+LOADS = (1.0, 2.0, 4.0)
+
+
+def test_a_change_of_ttft_is_drawn_in_ms_as_the_median_of_all_series_and_their_range():
+    documents = [(0.02, 0.01, -0.01), (0.03, 0.01, 0.05), (0.01, 0.02, 0.0)]
+    long, short = chunk_pictures.ttft_change(LOADS, documents, [(0.0, -0.01, -0.02)] * 3).data
+    assert long.y.tolist() == pytest.approx([20, 10, 0])
+    assert (long.y + long.error_y.array).tolist() == pytest.approx([30, 20, 50])
+    assert (long.y - long.error_y.arrayminus).tolist() == pytest.approx([10, 10, -10])
     assert short.y.tolist() == pytest.approx([0, -10, -20])
-    assert (mark.x[0], mark.y[0], mark.text[0]) == (3.0, 0, "3.0")
+    assert short.error_y.array.tolist() == pytest.approx([0, 0, 0])
 
 
 def test_later_and_sooner_stand_in_corners_where_no_curve_begins():
-    change = stalls.TtftChange((1.0, 2.0, 4.0), (0.0, 0.01, 0.02), (0.02, 0.03, 0.2))
-    figure = chunk_pictures.ttft_change(change, [])
+    figure = chunk_pictures.ttft_change(LOADS, [(0.02, 0.03, 0.2)], [(0.0, 0.01, 0.02)])
     top, bottom = (
         next(one for one in figure.layout.annotations if one.text.startswith(arrow))
         for arrow in "↑↓"

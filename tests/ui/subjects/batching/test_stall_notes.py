@@ -40,13 +40,13 @@ def test_the_last_piece_of_a_prompt_is_one_number(read):
     assert shares(requests, 512)[1].startswith("Prefill: B 100. First token: B. Decode: A.")
 
 
-def test_where_a_difference_turns_is_a_predicate(read):
+def test_where_all_series_agree_is_a_predicate(read):
     read("en")
-    assert stall_notes.where_it_turns(()) == "never changes sign"
-    twice = stall_notes.where_it_turns((3.14, 15.0))
-    assert twice == "changes sign at 3.1, 15.0 requests per second"
+    assert stall_notes.where_all_agree((2, 6), (0, 0)) == "not the same way at any load"
+    twice = stall_notes.where_all_agree((2, 6, 15.5), (1, 1, -1))
+    assert twice == "later at 2 to 6 requests per second, sooner at 15.5 requests per second"
     read("zh")
-    assert stall_notes.where_it_turns((3.14,)) == "在每秒 3.1 个请求处变号"
+    assert stall_notes.where_all_agree((2, 15.5), (0, -1)) == "在每秒 15.5 个请求时更早"
 
 
 def test_a_difference_of_moments_is_later_or_sooner(read):
