@@ -5,7 +5,7 @@ continuous batching on the same clock, then looks for when the difference is lar
 slots that continuous batching still leaves empty.
 """
 
-from sim import scheduler, workload
+from sim import metrics, scheduler, workload
 from sim.engine import Setup
 from sim.request import Request
 from ui import lesson
@@ -14,7 +14,7 @@ from ui.practice import predict
 from ui.results import runs
 from ui.subjects.batching import frames, pictures
 from ui.subjects.batching.nine import CLOCK, OUTPUTS, PLENTY, PROMPT_TOKENS, TICK_SECONDS
-from ui.words.numbers import count, in_percent, percent, steps
+from ui.words.numbers import count, in_percent, percent, significant, steps
 
 MEAN_OUTPUT_TOKENS = 30
 A_TOKENS, B_TOKENS, C_TOKENS = OUTPUTS[:3]
@@ -222,7 +222,11 @@ def dynamic() -> None:
         static_wait=steps(static.queue_time.mean, TICK_SECONDS),
         dynamic_wait=steps(waiting.queue_time.mean, TICK_SECONDS),
         continuous_wait=steps(continuous.queue_time.mean, TICK_SECONDS),
+        static_size=significant(metrics.starting_together(runs.run(setups[STATIC])), 2),
+        dynamic_size=significant(metrics.starting_together(runs.run(setups[DYNAMIC])), 2),
     )
+    trend = predict.trend(static.queue_time.mean, waiting.queue_time.mean)
+    chapter.say({"up": "dynamic_costs", "down": "dynamic_saves", "same": "dynamic_even"}[trend])
 
 
 @chapter.act("check", tr("自测", "Self-check"))

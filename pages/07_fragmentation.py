@@ -314,7 +314,9 @@ def fork() -> None:
     prompt = int(chapter.pick("prompt", label, PROMPTS, start=10, unit=TOKENS, live=True))
     setup = ForkSetup(cast(forks.Search, search), answers, prompt)
     chapter.say("fork", answers=answers)
-    chapter.say("fork_full_block" if setup.fills_last_block else "fork_partial_block")
+    are_beams = search == "beam"
+    full_block = "fork_full_block_beam" if are_beams else "fork_full_block"
+    chapter.say(full_block if setup.fills_last_block else "fork_partial_block")
     sharing = blocks.sharing(setup)
     chapter.cards(
         [
@@ -335,6 +337,7 @@ def fork() -> None:
         used=count(sharing.num_used_blocks),
         copies=count(sharing.num_copies),
     )
+    chapter.say("fork_v1_beam" if are_beams else "fork_v1_parallel")
     chapter.presets(FORKS)
 
 

@@ -6,9 +6,9 @@ is one, and any other function at the top of a module will do: knobs travel to o
     with ProcessPoolExecutor() as executor:
         points = sweep(setup, arrival_rate, [1, 2, 4, 8], executor)
 
-The rule of the knee is ours: where waiting has come to take as long as being served.  For M/M/1 it
-lies at half the capacity, where Kleinrock 1979 ("Power and deterministic rules of thumb") puts the
-best trade of throughput for latency.
+The rule of the knee is ours: the last point before the mean TTFT has more than doubled.  The time
+in the system of M/M/1 doubles at half the capacity, where Kleinrock 1979 ("Power and deterministic
+rules of thumb") puts the best trade of throughput for latency.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence

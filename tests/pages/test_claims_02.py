@@ -55,6 +55,18 @@ def shown(item):
     return PAGE.at(QUIZ[item]["link"]["query"])
 
 
+@EVERY_GPU
+@EVERY_MODEL
+def test_the_usual_saying_holds_for_long_prompts_and_small_batches_and_64_rows_turn_it(gpu, model):
+    clock = Roofline(specs.MODELS[model], specs.GPUS[gpu])
+    assert not clock.breakdown(phases.prefill(FIXED["PROMPTS"][-1])).whole.memory_bound
+    assert clock.breakdown(phases.prefill(64)).whole.memory_bound
+    for context in FIXED["CONTEXTS"]:
+        assert clock.breakdown(phases.decode(1, context)).whole.memory_bound
+        turn = phases.step_crossover(clock, context)
+        assert turn is None or turn > phases.weights_crossover(clock)  # later than the weights
+
+
 def share_of_arithmetic(part):
     return part.compute_seconds / max(part.compute_seconds, part.memory_seconds)
 

@@ -110,9 +110,14 @@ def test_every_formula_is_worked_out_with_the_values_that_stand_there(model, kv)
             assert result["equal"] == memory(per_token * tokens * number)
             assert result["batch"] == memory(per_token * total)
             assert result["sum"] == count(total)
+            assert ("traps_alone" in said) == (number == 1)  # where neither of them shows
+            if number == 1:
+                continue
             traps = said["traps"]
             assert traps["twice"] == memory(per_token * tokens * number * number)
             assert traps["longest"] == memory(per_token * 8_192 * number)
+            assert traps["twice"] != traps["equal"]
+            assert traps["longest"] != traps["batch"]
 
 
 def test_the_third_formula_contains_the_other_two():
@@ -150,7 +155,9 @@ def test_the_numbers_of_others_come_out():
     paper_gb = 800 * PAGE["PAPER_TOKENS"] / 1e6
     assert paper_gb == pytest.approx(1.6, abs=0.05)
     assert said["measured"] == "2,588"
-    assert PAGE["MEASURED"].num_blocks == pytest.approx(PAGE["MEASURED_BLOCKS"], rel=0.03)
+    assert PAGE["MEASURED"].num_blocks == pytest.approx(PAGE["MEASURED_BLOCKS"], rel=0.085)
+    assert PAGE["MEASURED"].release.since == "0.17"  # vLLM 0.19 counts graphs on top of the share
+    assert said["off"] == "8.1%"
     assert said["blocks"] == count(PAGE["MEASURED"].num_blocks)
 
 

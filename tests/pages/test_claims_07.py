@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from sim.events import Admitted, Evicted, Finished, PoolFull, Preempted
+from sim.events import Admitted, CopiedOnWrite, Evicted, Finished, PoolFull, Preempted
 from sim.kv import Contiguous
 from sim.request import Request, Sequence
 from sim.views import forks, waste
@@ -355,11 +355,28 @@ def test_a_prompt_that_fills_its_last_block_leaves_nothing_to_copy():
 @pytest.mark.parametrize("prompt", IT["PROMPTS"])
 def test_the_last_block_is_called_partly_full_only_where_it_is(search, prompt):
     said = PAGE.play("fork", search=search, prompt=prompt).said
-    where = "fork_full_block" if prompt in (8, 12) else "fork_partial_block"
-    assert [name for name in said if name.endswith("_block")] == [where]
+    full = {"parallel": "fork_full_block", "beam": "fork_full_block_beam"}[search]
+    where = full if prompt in (8, 12) else "fork_partial_block"
+    assert [name for name in said if "_block" in name] == [where]
     setup = forks.ForkSetup(search, 3, prompt)
     first = next(step.num_tokens for step in forks.steps(setup))
-    assert (first[0] % setup.block_size == 0) == (where == "fork_full_block")
+    assert (first[0] % setup.block_size == 0) == (where == full)
+    assert [name for name in said if name.startswith("fork_v1")] == [f"fork_v1_{search}"]
+
+
+@pytest.mark.parametrize("answers", [2, 3, 4])
+@pytest.mark.parametrize("prompt", [8, 12])
+def test_a_full_block_leaves_samples_nothing_to_copy_and_beams_only_where_they_first_part(
+    answers, prompt
+):
+    def copies(search):
+        steps = list(forks.steps(forks.ForkSetup(search, answers, prompt)))
+        return [sum(isinstance(e, CopiedOnWrite) for e in step.events) for step in steps]
+
+    assert not any(copies("parallel"))
+    beams = copies("beam")
+    assert not any(beams[:2])  # the prompt, then the first token of each in a new block
+    assert any(beams)
 
 
 def test_beams_share_more():
