@@ -73,11 +73,25 @@ def hook() -> None:
     )
 
 
+def choose_three() -> tuple[Request, ...]:
+    a = chapter.slide("first", tr("A 写多少 token", "Tokens that A writes"), 5, 200, start=A_TOKENS)
+    b = chapter.slide(
+        "longest", tr("B 写多少 token", "Tokens that B writes"), 10, 200, start=B_TOKENS
+    )
+    c = chapter.slide("third", tr("C 写多少 token", "Tokens that C writes"), 5, 200, start=C_TOKENS)
+    return workload.of_lengths((a, b, c), PROMPT_TOKENS)
+
+
 @chapter.act("compare", tr("连续批", "Continuous"))
 def compare() -> None:
-    chapter.say("compare")
-    slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
-    requests = workload.of_lengths(OUTPUTS, PROMPT_TOKENS)
+    crowds = {"nine": tr("九个", "nine"), "three": tr("只有 A、B、C", "A, B and C alone")}
+    are_alone = chapter.choose("who", tr("谁来", "Who comes"), crowds, start="nine") == "three"
+    if are_alone:
+        slots, requests = 3, choose_three()
+    else:
+        slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
+        requests = workload.of_lengths(OUTPUTS, PROMPT_TOKENS)
+    chapter.say("compare_alone" if are_alone else "compare")
     static = served(requests, scheduler.Static(slots))
     continuous = served(requests, scheduler.Continuous(slots))
     upper, lower = runs.grid(static, TICK_SECONDS), runs.grid(continuous, TICK_SECONDS)
@@ -91,21 +105,30 @@ def compare() -> None:
     chapter.play(frames.slot_frames(grids, len(requests), alt), "compare")
     chapter.leaves_out("compare_leaves_out")
 
-    chapter.say(
-        "compare_result",
-        requests=count(before.num_served),
-        static_steps=count(before.num_steps),
-        continuous_steps=count(after.num_steps),
-        static_utilization=percent(before.slot_utilization),
-        continuous_utilization=percent(after.slot_utilization),
-        static_wait=steps(before.queue_time.mean, TICK_SECONDS),
-        continuous_wait=steps(after.queue_time.mean, TICK_SECONDS),
-    )
-    chapter.say(
-        "compare_gap",
-        stalled=percent(lower.shares["stalled"]),
-        empty=percent(lower.shares["free"]),
-    )
+    if are_alone:
+        chapter.say(
+            "compare_alone_result",
+            steps=count(before.num_steps),
+            held=percent(upper.shares["held"]),
+            empty=percent(lower.shares["free"]),
+        )
+    else:
+        chapter.say(
+            "compare_result",
+            requests=count(before.num_served),
+            static_steps=count(before.num_steps),
+            continuous_steps=count(after.num_steps),
+            static_utilization=percent(before.slot_utilization),
+            continuous_utilization=percent(after.slot_utilization),
+            static_wait=steps(before.queue_time.mean, TICK_SECONDS),
+            continuous_wait=steps(after.queue_time.mean, TICK_SECONDS),
+        )
+        chapter.say(
+            "compare_gap",
+            stalled=percent(lower.shares["stalled"]),
+            empty=percent(lower.shares["free"]),
+        )
+    chapter.explain("factors")
     chapter.flags()
 
 

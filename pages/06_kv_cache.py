@@ -59,6 +59,7 @@ KINDS = {
     f"{LATENT.name} (MLA)": LATENT,
     f"{STATED.name} (3:1)": STATED,
 }
+COMPARED = (*(specs.MODELS[name] for name in MODELS), FULL, WINDOWED, LATENT, STATED)
 WINDOW = 1_024  # of Gemma 3
 LATENT_NUMBERS = 576  # 512 of the vector, 64 of the position
 REQUEST_LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
@@ -436,6 +437,11 @@ def kinds() -> None:
         numbers=LATENT_NUMBERS,
         token=in_bytes(LATENT.kv_bytes(1)),
         stated=STATED.name,
+    )
+    chapter.explain(
+        "kinds_table",
+        long=count(REQUEST_LENGTHS[-1]),
+        rows=starting.kept_rows(COMPARED, REQUEST_LENGTHS[-1]),
     )
     chapter.explain(
         "kinds_blocks",

@@ -181,6 +181,20 @@ def paged() -> None:
         wait_blocks=after.wait,
         filled_holes=percent(blocks.seen(holes).filled_share),
         filled_blocks=percent(blocks.seen(pool).filled_share),
+        broken_holes=before.fragmentation,
+        broken_blocks=after.fragmentation,
+    )
+    chapter.say("paged_as_in_an_os")
+    token = blocks.first_written(pool)
+    chapter.explain(
+        "paged_address",
+        who=token.who,
+        position=token.position,
+        size=token.block_size,
+        entry=token.entry,
+        block=token.block,
+        offset=token.offset,
+        slot=token.slot,
     )
 
 

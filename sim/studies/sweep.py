@@ -152,6 +152,23 @@ def knee(
     return None
 
 
+# -- Little's law -----------------------------------------------------------------------------
+
+
+def stay(summary: Summary) -> float:
+    """Mean seconds that a request is served, from its first step to its last token."""
+    return summary.e2e.mean - summary.queue_time.mean
+
+
+def num_inside(rate: float, summary: Summary) -> float:
+    """How many requests are served at a time when `rate` come per second and all are kept up with.
+
+    Little 1961: L = lambda * W, whatever the arrivals and the order.  Above the number of slots it
+    says how many would be needed, if a step took no longer with them.
+    """
+    return rate * stay(summary)
+
+
 # -- the most that arrives in time -------------------------------------------------------------
 
 

@@ -230,6 +230,14 @@ def test_quiet_busy_overloaded_and_longer_answers_are_what_they_are_called():
     assert prefill(long) == pytest.approx(prefill(usual), rel=0.1)
 
 
+def test_the_time_to_tokenize_a_very_long_prompt_is_that_of_the_assumed_host():
+    said = LATENCY.play("hook").said["hook_result"]
+    assert said["tokenize_long"] == seconds(HOST.tokenize(100_000)) == "201 ms"
+    for prompt in LATENCY.constants["PROMPTS"]:
+        seen = journey(prompt)
+        assert seen.seconds_of("tokenize") == pytest.approx(HOST.tokenize(prompt))
+
+
 def test_on_the_edge_luck_decides_how_far_the_mean_lies_above_the_quiet_one():
     shape = Traffic(
         LATENCY.constants["NUM_REQUESTS"], prompt_tokens=500, output_tokens=200, spread=4

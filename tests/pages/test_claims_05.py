@@ -210,6 +210,24 @@ def test_a_continuous_step_is_all_prefill_whenever_somebody_can_be_admitted():
     assert scheduler.Chunked().chunked_prefill  # what vLLM V1 does by default
 
 
+@pytest.mark.parametrize("lengths", [(10, 100, 30), (200, 10, 5), (30, 30, 30), (5, 200, 200)])
+def test_alone_the_three_take_equally_long_and_only_what_they_leave_behind_differs(lengths):
+    first, longest, third = lengths
+    values = {"who": "three", "first": first, "longest": longest, "third": third}
+    played = BATCHING.play("compare", **values)
+    static, continuous = played.setups
+    assert [request.output_tokens for request in static.requests] == [first, longest, third]
+    before, after = summary(static), summary(continuous)
+    assert before.num_steps == after.num_steps == max(lengths)
+    assert before.queue_time.mean == after.queue_time.mean == 0
+    assert grid(static).shares["held"] == grid(continuous).shares["free"]
+    assert grid(static).shares["free"] == grid(continuous).shares["held"] == 0
+    said = played.said["compare_alone_result"]
+    assert said["steps"] == str(max(lengths))
+    assert said["held"] == said["empty"] == percent(grid(static).shares["held"])
+    assert not {"compare", "compare_result", "compare_gap"} & set(played.said)
+
+
 # -- how different lengths share a step --------------------------------------------------------
 
 
@@ -440,7 +458,7 @@ def test_continuous_batching_waits_least_at_every_rate_and_window_whoever_comes(
 
 @pytest.mark.parametrize("rate", [3, 12, 30])
 def test_what_the_window_does_to_the_wait_is_said_as_it_is(rate):
-    for window in (0.0, 0.25, 1.0):
+    for window in (0.0, 1.0):
         played = BATCHING.play("dynamic", window=window, rate=rate)
         static, waiting, _ = (one.queue_time.mean for one in played.summaries)
         said = [name for name in played.said if name in ("dynamic_costs", "dynamic_saves")]

@@ -414,6 +414,21 @@ def test_the_windowed_line_bends_at_its_window_and_states_begin_above_zero():
     assert said["state"] == memory(stated.kv_bytes(0)) == "37.7 MiB"
 
 
+def test_the_table_tells_what_each_model_keeps_of_one_token_and_of_128k():
+    said = KV.play("kinds").said["kinds_table"]
+    assert said["long"] == "131,072"
+    rows = [
+        [cell.strip() for cell in row.strip("|").split("|")] for row in said["rows"].split("\n")
+    ]
+    assert [name for name, *_ in rows[:2]] == ["Llama-2-7B", "Llama-3.1-8B"]
+    table = {name: sizes for name, *sizes in rows}
+    assert table["Llama-2-7B"] == ["512 KiB", "64.0 GiB"]
+    assert table["Llama-3.1-8B"] == ["128 KiB", "16.0 GiB"]
+    for name, (one, many) in table.items():
+        model = specs.MODELS[name]
+        assert (one, many) == (memory(model.kv_bytes(1)), memory(model.kv_bytes(131_072)))
+
+
 def test_mla_by_the_old_formula_would_be_57_times_as_much():
     latent = PAGE["LATENT"]
     assert latent.layers * PAGE["LATENT_NUMBERS"] * 2 == latent.kv_bytes(1)

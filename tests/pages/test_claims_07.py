@@ -15,11 +15,12 @@ from sim.events import Admitted, CopiedOnWrite, Evicted, Finished, PoolFull, Pre
 from sim.kv import Contiguous
 from sim.request import Request, Sequence
 from sim.views import forks, waste
-from sim.views.occupancy import EXTERNAL, FINDABLE, INTERNAL, LATER
+from sim.views.occupancy import EXTERNAL, FILLED, FINDABLE, INTERNAL, LATER
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui.results import runs
 from ui.subjects.memory import blocks, wasted
+from ui.words.numbers import percent
 
 PAGE = open_page("07_fragmentation")
 IT = PAGE.constants
@@ -207,6 +208,35 @@ def test_in_blocks_a_request_wastes_less_than_a_block_and_no_hole_is_too_small(c
         for who in table:
             own = memory.states[row][memory.owners[row] == who]
             assert ((own == LATER) | (own == INTERNAL)).sum() < IT["BLOCK_TOKENS"]
+
+
+@pytest.mark.parametrize("comers", IT["COMERS"])
+def test_by_one_measure_holes_are_out_of_reach_in_one_piece_and_nothing_is_in_blocks(comers):
+    said = PAGE.play("paged", comers=comers).said["paged_result"]
+    above = blocks.when_it_comes(IT["contiguous"](comers), 1)
+    hole, free = (float(size.split()[0]) for size in (above.hole, above.free))
+    assert said["broken_holes"] == above.fragmentation == percent(1 - hole / free)
+    assert said["broken_blocks"] == "0%"
+
+
+@pytest.mark.parametrize("comers", IT["COMERS"])
+def test_the_worked_address_is_the_slot_in_which_the_picture_shows_the_token(comers):
+    said = PAGE.play("paged", comers=comers).said["paged_address"]
+    setup = IT["in_blocks"](comers)
+    last = setup.requests[-1]
+    assert said["position"] == last.prompt_tokens
+    memory = blocks.seen(setup)
+    row, table = [
+        (row, table[last.id]) for row, table in enumerate(memory.tables) if last.id in table
+    ][-1]
+    position, size = said["position"], said["size"]
+    block = table[position // size] + blocks.FIRST_BLOCK
+    assert (said["entry"], said["offset"]) == divmod(position, size)
+    assert said["block"] == block
+    assert said["slot"] == block * size + position % size
+    shown = (block - blocks.FIRST_BLOCK) * size + position % size
+    assert memory.owners[row, shown] == last.id
+    assert memory.states[row, shown] == FILLED
 
 
 def test_both_are_the_same_requests_and_as_much_memory():
