@@ -49,6 +49,19 @@ def numbers(points: tuple[Point, ...]) -> list:
     ]
 
 
+# -- Little's law -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [0.5, 2.0, 6.0, 20.0])
+def test_arrivals_times_the_stay_are_the_requests_inside(rate):
+    run = simulate(replace(CHAT, requests=arrival_rate(CHAT, rate).requests))
+    summary = summarize(run)
+    inside = sum(record.token_seconds[-1] - record.scheduled_seconds for record in run.records)
+    served_rate = summary.requests_per_second
+    assert num_inside(served_rate, summary) == pytest.approx(inside / summary.duration_seconds)
+    assert num_inside(served_rate, summary) <= POLICY.max_num_seqs
+
+
 # -- wherever -----------------------------------------------------------------------------------
 
 
@@ -266,16 +279,3 @@ def test_as_many_differences_as_values():
     with pytest.raises(SimError) as failed:
         sign_changes([1, 2], [1.0])
     assert failed.value.code == "lengths_differ"
-
-
-# -- Little's law -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rate", [0.5, 2.0, 6.0, 20.0])
-def test_arrivals_times_the_stay_are_the_requests_inside(rate):
-    run = simulate(replace(CHAT, requests=arrival_rate(CHAT, rate).requests))
-    summary = summarize(run)
-    inside = sum(record.token_seconds[-1] - record.scheduled_seconds for record in run.records)
-    served_rate = summary.requests_per_second
-    assert num_inside(served_rate, summary) == pytest.approx(inside / summary.duration_seconds)
-    assert num_inside(served_rate, summary) <= POLICY.max_num_seqs
