@@ -15,7 +15,7 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.pipeline import model_pictures, pictures, text_so_far
-from ui.words.numbers import count, memory, percent, plain, significant
+from ui.words.numbers import count, memory, percent, plain, seconds, significant
 
 MODEL = tiny_model.target().model
 OUTPUTS = (1, 2, 4, 8, 12)
@@ -38,6 +38,7 @@ SCRIPTS: dict[str, dict[str, object]] = {
 }
 SAME_STEPS = SimpleClock(prefill_tokens_per_second=64_000, decode_seconds_per_step=1 / 64)
 POOL = Paged(num_blocks=65)
+REAL_POOL = Paged.beside(pictures.REAL.model, pictures.REAL.gpu)
 # The first request is the reader's: its prompt is their text.
 PROMPTS = (0, 40, 12, 90, 25, 60, 18, 33, 75, 20, 50, 15)
 ANSWERS = (8, 14, 6, 10, 18, 8, 12, 5, 16, 9, 7, 11)
@@ -88,6 +89,23 @@ def hook() -> None:
     )
     if way.is_held:
         chapter.say("hook_held", least=pictures.MIN_TOKENS)
+    real = pictures.AtRealScale(way, tokens)
+    asked = workload.of_lengths([tokens], real.prompt_tokens)
+    alone = Setup(asked, scheduler.Chunked(), REAL_POOL, pictures.REAL)
+    summary = runs.summary(alone)
+    chapter.explain(
+        "hook_real",
+        model=pictures.REAL.model.name,
+        gpu=pictures.REAL.gpu.name,
+        template=pictures.TEMPLATE_TOKENS,
+        prompt=count(real.prompt_tokens),
+        tokens=count(tokens),
+        per_token=memory(pictures.REAL.model.kv_bytes_per_token),
+        kv=memory(real.kv_bytes),
+        prefill=seconds(summary.ttft.mean),
+        decode=seconds(real.decode_seconds),
+        end=seconds(summary.e2e.mean),
+    )
     chapter.say("hook_stations")
     chapter.leads(
         {

@@ -9,6 +9,7 @@ from typing import Any
 
 from sim import scheduler, specs, workload
 from sim.cost import Roofline, phases
+from sim.cost.published import PUBLISHED
 from sim.engine import Setup
 from sim.kv import Paged
 from sim.kv.sizes import Division
@@ -18,7 +19,7 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.phases import measured, pictures, roofline_pictures
-from ui.words.numbers import count, memory, scaled, seconds, significant
+from ui.words.numbers import count, memory, percent, plain, scaled, seconds, significant
 
 MODELS = ("Llama-2-7B", "Llama-3.1-8B", "Qwen2.5-7B")
 GPUS = ("RTX 4090", "L40S", "A100 80G SXM", "H100 SXM", "H200 SXM")
@@ -220,6 +221,12 @@ def roofline() -> None:
         computing=seconds(step.whole.compute_seconds),
         fixed=seconds(clock.used_efficiency.fixed_seconds),
         step=seconds(clock.step_time(phases.decode(batch, context)).seconds),
+        measured_model=PUBLISHED.clock.model.name,
+        measured_gpu=PUBLISHED.clock.gpu.name,
+        measured_rate=plain(PUBLISHED.tokens_per_second),
+        measured=seconds(PUBLISHED.seconds),
+        reached=percent(PUBLISHED.reached),
+        ours=seconds(PUBLISHED.computed_seconds),
     )
     chapter.flags()
 

@@ -24,6 +24,7 @@ MEMORY = Paged.beside(CLOCK.model, CLOCK.gpu)
 BUDGET = 8192  # vLLM's default on this GPU
 HOST = stations.HostTimes()
 PROMPTS = (50, 200, 500, 1000, 2000, 4000, 8000)
+LONG_TOKENS = 100_000  # of which tokenizing is told
 ANSWER_TOKENS = 4
 NEIGHBOUR = Request(0, 0.0, prompt_tokens=200, output_tokens=60)  # on the GPU before we come
 ARRIVES = 0.02
@@ -95,7 +96,14 @@ def hook() -> None:
     chapter.play(journeys.journey_timeline(journey, words, alt, guess.value), "stations")
     chapter.leaves_out("hook_leaves_out", model=CLOCK.model.name, gpu=CLOCK.gpu.name)
     ttft = seconds(journey.ttft)
-    chapter.say("hook_result", after=guess, ttft=ttft, prefill=parts["prefill"])
+    chapter.say(
+        "hook_result",
+        after=guess,
+        ttft=ttft,
+        prefill=parts["prefill"],
+        long=count(LONG_TOKENS),
+        tokenize_long=seconds(HOST.tokenize(LONG_TOKENS)),
+    )
     chapter.explain("hook_formula", ttft=ttft, decode=seconds(decode), **parts)
 
 
@@ -149,6 +157,7 @@ def load() -> None:
     )
     chapter.presets(LOADS)
     chapter.explain("load_formula", slots=SLOTS)
+    chapter.explain("good")
 
 
 @chapter.act("gaps", tr("间隔", "Gaps"))

@@ -24,14 +24,16 @@ from ui.words.numbers import count, memory, percent, seconds, significant
 FRONTIER = (4, 8, 16, 32, 64)
 LOW, HIGH = 8, 64  # the two limits that the reader compares
 HOOK_RATE = 10
+MOSTLY = 0.9  # the share of TTFT that is queueing from which the server is overloaded
 HOOK_CLOCK = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["A100 80G SXM"])
 HOOK_MEMORY = Paged.beside(HOOK_CLOCK.model, HOOK_CLOCK.gpu)
-HOOK_REQUESTS = workload.Workload(
+HOOK_TRAFFIC = workload.Workload(
     120,
     workload.PoissonArrivals(HOOK_RATE),
     workload.LognormalLength(500, 2000),
     workload.LognormalLength(200, 800),
-).requests()
+)
+HOOK_REQUESTS = HOOK_TRAFFIC.requests()
 MODEL = HOOK_CLOCK.model
 POOL_TOKENS = 32_768
 WIDEST = 24  # the largest limit of the batch, and the most requests
@@ -90,6 +92,8 @@ def hook() -> None:
         throughput=count(here.output_tokens_per_second),
         running=significant(here.mean_running),
     )
+    if here.queue_share > MOSTLY:
+        chapter.say("hook_overload", after=guess, seqs=seqs, requests=count(len(HOOK_REQUESTS)))
     chapter.say("frontier", hidden_by=guess)
     chapter.draw(
         run_pictures.frontier(points, seqs, large=chapter.large),

@@ -5,7 +5,7 @@ continuous batching on the same clock, then looks for when the difference is lar
 slots that continuous batching still leaves empty.
 """
 
-from sim import scheduler, workload
+from sim import metrics, scheduler, workload
 from sim.engine import Setup
 from sim.request import Request
 from ui import lesson
@@ -14,7 +14,7 @@ from ui.practice import predict
 from ui.results import runs
 from ui.subjects.batching import frames, pictures
 from ui.subjects.batching.nine import CLOCK, OUTPUTS, PLENTY, PROMPT_TOKENS, TICK_SECONDS
-from ui.words.numbers import count, in_percent, percent, steps
+from ui.words.numbers import count, in_percent, percent, significant, steps
 
 MEAN_OUTPUT_TOKENS = 30
 A_TOKENS, B_TOKENS, C_TOKENS = OUTPUTS[:3]
@@ -74,11 +74,25 @@ def hook() -> None:
     )
 
 
+def choose_three() -> tuple[Request, ...]:
+    a = chapter.slide("first", tr("A 写多少 token", "Tokens that A writes"), 5, 200, start=A_TOKENS)
+    b = chapter.slide(
+        "longest", tr("B 写多少 token", "Tokens that B writes"), 10, 200, start=B_TOKENS
+    )
+    c = chapter.slide("third", tr("C 写多少 token", "Tokens that C writes"), 5, 200, start=C_TOKENS)
+    return workload.of_lengths((a, b, c), PROMPT_TOKENS)
+
+
 @chapter.act("compare", tr("连续批", "Continuous"))
 def compare() -> None:
-    chapter.say("compare")
-    slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
-    requests = workload.of_lengths(OUTPUTS, PROMPT_TOKENS)
+    crowds = {"nine": tr("九个", "nine"), "three": tr("只有 A、B、C", "A, B and C alone")}
+    are_alone = chapter.choose("who", tr("谁来", "Who comes"), crowds, start="nine") == "three"
+    if are_alone:
+        slots, requests = 3, choose_three()
+    else:
+        slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
+        requests = workload.of_lengths(OUTPUTS, PROMPT_TOKENS)
+    chapter.say("compare_alone" if are_alone else "compare")
     static = served(requests, scheduler.Static(slots))
     continuous = served(requests, scheduler.Continuous(slots))
     upper, lower = runs.grid(static, TICK_SECONDS), runs.grid(continuous, TICK_SECONDS)
@@ -92,21 +106,30 @@ def compare() -> None:
     chapter.play(frames.slot_frames(grids, len(requests), alt), "compare")
     chapter.leaves_out("compare_leaves_out")
 
-    chapter.say(
-        "compare_result",
-        requests=count(before.num_served),
-        static_steps=count(before.num_steps),
-        continuous_steps=count(after.num_steps),
-        static_utilization=percent(before.slot_utilization),
-        continuous_utilization=percent(after.slot_utilization),
-        static_wait=steps(before.queue_time.mean, TICK_SECONDS),
-        continuous_wait=steps(after.queue_time.mean, TICK_SECONDS),
-    )
-    chapter.say(
-        "compare_gap",
-        stalled=percent(lower.shares["stalled"]),
-        empty=percent(lower.shares["free"]),
-    )
+    if are_alone:
+        chapter.say(
+            "compare_alone_result",
+            steps=count(before.num_steps),
+            held=percent(upper.shares["held"]),
+            empty=percent(lower.shares["free"]),
+        )
+    else:
+        chapter.say(
+            "compare_result",
+            requests=count(before.num_served),
+            static_steps=count(before.num_steps),
+            continuous_steps=count(after.num_steps),
+            static_utilization=percent(before.slot_utilization),
+            continuous_utilization=percent(after.slot_utilization),
+            static_wait=steps(before.queue_time.mean, TICK_SECONDS),
+            continuous_wait=steps(after.queue_time.mean, TICK_SECONDS),
+        )
+        chapter.say(
+            "compare_gap",
+            stalled=percent(lower.shares["stalled"]),
+            empty=percent(lower.shares["free"]),
+        )
+    chapter.explain("factors")
     chapter.flags()
 
 
@@ -223,7 +246,11 @@ def dynamic() -> None:
         static_wait=steps(static.queue_time.mean, TICK_SECONDS),
         dynamic_wait=steps(waiting.queue_time.mean, TICK_SECONDS),
         continuous_wait=steps(continuous.queue_time.mean, TICK_SECONDS),
+        static_size=significant(metrics.starting_together(runs.run(setups[STATIC])), 2),
+        dynamic_size=significant(metrics.starting_together(runs.run(setups[DYNAMIC])), 2),
     )
+    trend = predict.trend(static.queue_time.mean, waiting.queue_time.mean)
+    chapter.say({"up": "dynamic_costs", "down": "dynamic_saves", "same": "dynamic_even"}[trend])
 
 
 @chapter.act("check", tr("自测", "Self-check"))

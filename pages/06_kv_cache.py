@@ -12,6 +12,7 @@ from sim.engine import Setup
 from sim.kv import Paged, sizes
 from sim.kv.groups import Groups
 from sim.kv.hits import window_blocks
+from sim.kv.pool import RELEASES
 from sim.request import Request
 from sim.studies.fitting import EVERYWHERE, FRACTION, SHARE, Wish
 from sim.views.growth import growth
@@ -43,8 +44,8 @@ BATCHES: dict[str, dict[str, object]] = {
 
 PAPER = specs.MODELS["OPT-13B"]  # the example of the PagedAttention paper
 PAPER_TOKENS = 2_048
-MEASURED = sizes.Division(specs.MODELS[NEW], SMALL_GPU)
-MEASURED_BLOCKS = 2_588  # vLLM's log of a run on an RTX 4090
+MEASURED = sizes.Division(specs.MODELS[NEW], SMALL_GPU, release=RELEASES["0.17"])
+MEASURED_BLOCKS = 2_588  # the log of a run with vLLM 0.19 on an RTX 4090
 
 OUTPUTS = (5, 10, 20, 40, 60, 80)
 
@@ -58,6 +59,7 @@ KINDS = {
     f"{LATENT.name} (MLA)": LATENT,
     f"{STATED.name} (3:1)": STATED,
 }
+COMPARED = (*(specs.MODELS[name] for name in MODELS), FULL, WINDOWED, LATENT, STATED)
 WINDOW = 1_024  # of Gemma 3
 LATENT_NUMBERS = 576  # 512 of the vector, 64 of the position
 REQUEST_LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
@@ -205,15 +207,18 @@ def formulas() -> None:
         equal=in_bytes(equal),
         batch=in_bytes(batch),
     )
-    chapter.say(
-        "traps",
-        number=number,
-        twice=in_bytes(twice),
-        equal=in_bytes(equal),
-        longest=in_bytes(longest),
-        batch=in_bytes(batch),
-        length=count(MODEL_LENGTH),
-    )
+    if number > 1:
+        chapter.say(
+            "traps",
+            number=number,
+            twice=in_bytes(twice),
+            equal=in_bytes(equal),
+            longest=in_bytes(longest),
+            batch=in_bytes(batch),
+            length=count(MODEL_LENGTH),
+        )
+    else:
+        chapter.say("traps_alone")
     chapter.say(
         "heads", queries=model.q_heads, heads=model.kv_heads, shared=model.q_heads // model.kv_heads
     )
@@ -223,6 +228,7 @@ def formulas() -> None:
         request=in_bytes(sizes.request_bytes(PAPER, PAPER_TOKENS)),
         paper_tokens=count(PAPER_TOKENS),
         blocks=count(MEASURED.num_blocks),
+        off=percent(MEASURED.num_blocks / MEASURED_BLOCKS - 1),
         measured=count(MEASURED_BLOCKS),
         size=BLOCK_SIZE,
         gpu=MEASURED.gpu.name,
@@ -399,9 +405,9 @@ def kinds() -> None:
         starting.kept_curves(KINDS, tokens, large=chapter.large),
         "kinds",
         alt=tr(
-            "一个请求的 KV 随长度增长：全注意力最陡，带窗口的很快变缓，MLA 和带状态的最平",
-            "KV of one request along its length: full attention rises fastest, windows level off, "
-            "MLA and states are the flattest",
+            "一个请求的 KV 随长度增长：带窗口的先陡后缓，全注意力一路上升，MLA 和带状态的平得多",
+            "KV of one request along its length: windows rise first and level off, full attention "
+            "rises all the way, MLA and states are much flatter",
         ),
     )
     chapter.leaves_out("kinds_leaves_out")
@@ -431,6 +437,11 @@ def kinds() -> None:
         numbers=LATENT_NUMBERS,
         token=in_bytes(LATENT.kv_bytes(1)),
         stated=STATED.name,
+    )
+    chapter.explain(
+        "kinds_table",
+        long=count(REQUEST_LENGTHS[-1]),
+        rows=starting.kept_rows(COMPARED, REQUEST_LENGTHS[-1]),
     )
     chapter.explain(
         "kinds_blocks",

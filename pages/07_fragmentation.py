@@ -181,6 +181,20 @@ def paged() -> None:
         wait_blocks=after.wait,
         filled_holes=percent(blocks.seen(holes).filled_share),
         filled_blocks=percent(blocks.seen(pool).filled_share),
+        broken_holes=before.fragmentation,
+        broken_blocks=after.fragmentation,
+    )
+    chapter.say("paged_as_in_an_os")
+    token = blocks.first_written(pool)
+    chapter.explain(
+        "paged_address",
+        who=token.who,
+        position=token.position,
+        size=token.block_size,
+        entry=token.entry,
+        block=token.block,
+        offset=token.offset,
+        slot=token.slot,
     )
 
 
@@ -314,7 +328,9 @@ def fork() -> None:
     prompt = int(chapter.pick("prompt", label, PROMPTS, start=10, unit=TOKENS, live=True))
     setup = ForkSetup(cast(forks.Search, search), answers, prompt)
     chapter.say("fork", answers=answers)
-    chapter.say("fork_full_block" if setup.fills_last_block else "fork_partial_block")
+    are_beams = search == "beam"
+    full_block = "fork_full_block_beam" if are_beams else "fork_full_block"
+    chapter.say(full_block if setup.fills_last_block else "fork_partial_block")
     sharing = blocks.sharing(setup)
     chapter.cards(
         [
@@ -335,6 +351,7 @@ def fork() -> None:
         used=count(sharing.num_used_blocks),
         copies=count(sharing.num_copies),
     )
+    chapter.say("fork_v1_beam" if are_beams else "fork_v1_parallel")
     chapter.presets(FORKS)
 
 

@@ -188,6 +188,13 @@ def curve() -> None:
     else:
         chapter.say("curve_no_knee", most=plain(RATES[-1]))
     chapter.say(
+        "curve_little",
+        rate=plain(rate),
+        stay=seconds(sweep.stay(here)),
+        inside=significant(sweep.num_inside(rate, here)),
+        slots=server.policy.max_num_seqs,
+    )
+    chapter.say(
         "curve_result",
         rate=plain(rate),
         share=percent(good.share),

@@ -251,6 +251,11 @@ def summarize(run: Run) -> Summary:
     )
 
 
+def starting_together(run: Run) -> float:
+    """How many requests start in one step, on average over the steps in which any does."""
+    return rate(len(served(run)), len({record.scheduled_seconds for record in served(run)}))
+
+
 @dataclass(frozen=True)
 class Goodput:
     """Requests that meet the limits: how many, per second of the run, and as a share of all that

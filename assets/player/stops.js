@@ -1,11 +1,13 @@
 // The stations of a server in a row, with the loop below: prefill above, decode under it, from the sampler and back to it.
 
 export const [PREFILL, DECODE, SAMPLE] = [3, 4, 5]; // places in the list of stations
+const BEFORE_PREFILL = 2; // the store stands below it
 const LEAST_GAP = 10; // px for an arrow
 const HEAD = 4; // px of an arrow's head
 
-// Boxes in px from `top` down; `height` of all.  `second`: the widest text of the second line, "" for none.
-export function placeStops(names, { width, top, size, widthOf, second }) {
+// Boxes in px from `top` down; `height` of all.  `second`: the widest text of the second line, "" for none.  `store`: the
+// widest text of a box beside decode, for what prefill and decode write and decode reads; "" for none.
+export function placeStops(names, { width, top, size, widthOf, second, store = "" }) {
   const row = names.map((_, stop) => stop).filter((stop) => stop !== DECODE);
   const pad = Math.round(size * 0.9);
   const needed = (stop) => Math.max(widthOf(names[stop]), widthOf(second), stop === PREFILL ? widthOf(names[DECODE]) : 0) + pad;
@@ -22,7 +24,10 @@ export function placeStops(names, { width, top, size, widthOf, second }) {
   });
   const below = top + height + Math.round(size * (second ? 0.85 : 0.6));
   boxes[DECODE] = { ...boxes[PREFILL], y: below };
-  return { boxes, height: below + height - top };
+  const beside = boxes[BEFORE_PREFILL];
+  const right = beside.x + beside.width;
+  const wide = Math.min(widthOf(store) + pad, right - 1);
+  return { boxes, store: store && { x: right - wide, y: below, width: wide, height }, height: below + height - top };
 }
 
 // A token on its way from one station to the next, along the arrows; `share` of the way is behind it.
@@ -59,9 +64,11 @@ export function stopUnder({ boxes }, x, y) {
 }
 
 // `lit`: the stations where something is now; `seen`: those it has passed; `lines[stop]`: a second line, or nothing.
-export function paintStops(c, names, kinds, { boxes }, { lit, seen, lines, loop }, look) {
+// `kept`: the two lines of the store, if there is one.
+export function paintStops(c, names, kinds, { boxes, store }, { lit, seen, lines, loop, kept }, look) {
   paintWays(c, boxes, look);
-  paintLoopWord(c, boxes[DECODE], loop, look);
+  paintLoopWord(c, boxes, !!store, loop, look);
+  if (store) paintStore(c, boxes, store, kept, [PREFILL, DECODE].find((stop) => lit.includes(stop)), kinds, look);
   names.forEach((name, stop) => {
     const { x, y, width, height } = boxes[stop];
     const state = look.states[kinds[stop]];
@@ -136,10 +143,44 @@ function paintWay(c, corners, look) {
   c.fill();
 }
 
-function paintLoopWord(c, decode, word, look) {
-  if (!word || look.widthOf(word) > decode.x - 12) return;
-  c.textAlign = "right";
+// On the left of the loop, or on its right where the store stands on the left; not where it finds no room.
+function paintLoopWord(c, boxes, onRight, word, look) {
+  const [decode, sample, last] = [boxes[DECODE], boxes[SAMPLE], boxes.at(-1)];
+  const x = onRight ? sample.x + sample.width * 0.7 + 10 : decode.x - 10;
+  if (!word || look.widthOf(word) > (onRight ? last.x + last.width - x : x - 2)) return;
+  c.textAlign = onRight ? "left" : "right";
   c.font = look.font;
   c.fillStyle = look.muted;
-  c.fillText(word, decode.x - 10, decode.y + decode.height / 2);
+  c.fillText(word, x, decode.y + decode.height / 2);
+}
+
+// Prefill writes it; decode reads it and writes to it.
+function paintStore(c, boxes, store, lines, busy, kinds, look) {
+  const [prefill, decode] = [boxes[PREFILL], boxes[DECODE]];
+  const [left, right, middle, apart] = [store.x + store.width + 1, decode.x - 1, store.y + store.height / 2, look.size * 0.45];
+  const between = (prefill.y + prefill.height + store.y) / 2;
+  const [from, to] = [prefill.x + prefill.width * 0.15, store.x + store.width / 2];
+  paintWay(c, [[from, prefill.y + prefill.height + 1], [from, between], [to, between], [to, store.y - 1]], look);
+  paintWay(c, [[left, middle - apart], [right, middle - apart]], look);
+  paintWay(c, [[right, middle + apart], [left, middle + apart]], look);
+  outlineStop(c, store, busy === undefined ? look.faint : look.states[kinds[busy]].colour, busy === undefined ? 1 : 2);
+  lines.forEach((text, row) => {
+    const isBold = row === 0;
+    c.textAlign = "center";
+    c.font = isBold ? look.bold : look.font;
+    c.fillStyle = isBold ? look.text : look.muted;
+    c.fillText(text, store.x + store.width / 2, middle + (row - (lines.length - 1) / 2) * look.size * 1.2, store.width - 4);
+  });
+}
+
+// Which process each stretch of the row belongs to: [first station, last station, name], above the boxes.
+export function paintBorders(c, { boxes }, borders, look) {
+  for (const [first, last, name] of borders) {
+    const [x, right, y] = [boxes[first].x, boxes[last].x + boxes[last].width, boxes[first].y - look.size * 0.3];
+    c.fillStyle = look.muted;
+    c.fillRect(x, y, right - x, 1.5);
+    c.textAlign = "center";
+    c.font = look.font;
+    c.fillText(name, (x + right) / 2, y - look.size * 0.7, right - x + LEAST_GAP - 4);
+  }
 }

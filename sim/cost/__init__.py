@@ -7,6 +7,7 @@ eager     the same, launched kernel by kernel
 phases    the work of a prefill and of a decode, and where the bottleneck changes
 launches  how a step reaches the GPU: kernel by kernel, as a graph, prepared ahead
 formats   the same model in fewer bytes: memory, decoding, prefill
+published a step that others measured, to hold the assumed efficiencies against
 parallel  one model on several GPUs: split, in line, copied, parted
 """
 

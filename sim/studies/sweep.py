@@ -6,9 +6,9 @@ is one, and any other function at the top of a module will do: knobs travel to o
     with ProcessPoolExecutor() as executor:
         points = sweep(setup, arrival_rate, [1, 2, 4, 8], executor)
 
-The rule of the knee is ours: where waiting has come to take as long as being served.  For M/M/1 it
-lies at half the capacity, where Kleinrock 1979 ("Power and deterministic rules of thumb") puts the
-best trade of throughput for latency.
+The rule of the knee is ours: the last point before the mean TTFT has more than doubled.  The time
+in the system of M/M/1 doubles at half the capacity, where Kleinrock 1979 ("Power and deterministic
+rules of thumb") puts the best trade of throughput for latency.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -150,6 +150,23 @@ def knee(
         if latency(point.summary) > limit:
             return before
     return None
+
+
+# -- Little's law -----------------------------------------------------------------------------
+
+
+def stay(summary: Summary) -> float:
+    """Mean seconds that a request is served, from its first step to its last token."""
+    return summary.e2e.mean - summary.queue_time.mean
+
+
+def num_inside(rate: float, summary: Summary) -> float:
+    """How many requests are served at a time when `rate` come per second and all are kept up with.
+
+    Little 1961: L = lambda * W, whatever the arrivals and the order.  Above the number of slots it
+    says how many would be needed, if a step took no longer with them.
+    """
+    return rate * stay(summary)
 
 
 # -- the most that arrives in time -------------------------------------------------------------

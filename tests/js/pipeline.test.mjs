@@ -22,12 +22,12 @@ function sent() {
       waiting: [[0, []], [6, ["E5"]]],
       screen: [[0, ""], [5, "a"]],
     },
-    texts: { stations: ["text", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "screen"], tasks: Array(8).fill("does something") },
+    texts: { stations: ["text", "tokenize", "queue", "prefill", "decode", "sample", "detokenize", "screen"], tasks: Array(8).fill("does something"), borders: [[1, 1, "server"], [3, 5, "gpu"]] },
     notes: [[0, ""]],
     times: [[0, ""], [1, "40 µs"], [2, ""], [3, "2 ms"], [4, "9 µs"], [5, "1 ms"], [6, "3 µs"]],
     states: KINDS.map((name) => ({ name, label: name, colour: `#${name}`, pattern: "diagonal" })),
     alt: "a text", words: {
-      loop: "once per token", token: "token", kv: "KV cache", sampler: "what may come", waits: "waiting bytes",
+      loop: "once per token", token: "token", kv: "KV cache", kept: "on the GPU", sampler: "what may come", waits: "waiting bytes",
       nothing: "none", screen: "on the screen", column_station: "Station", column_tokens: "Tokens", column_kv: "KV",
       column_screen: "Screen", held: "KV in {n} layers",
     },
@@ -60,6 +60,19 @@ test("prefill fills a layer for all tokens at once, decode all layers of one tok
   const cells = (step, kind) => paint(step).areas(`fill of ${kind}`).filter(([, , , height]) => height < 10).length;
   assert.deepEqual([1, 2, 3].map((step) => cells(step, "prefill")), [0, 2, 4]);
   assert.deepEqual([4, 5].map((step) => cells(step, "decode")), [0, 2]);
+});
+
+test("KV is a station: written by prefill, read and written by decode, and it stands beside decode", () => {
+  const { stops } = place();
+  assert.equal(stops.store.y, stops.boxes[4].y);
+  assert.ok(stops.store.x + stops.store.width < stops.boxes[4].x);
+  assert.ok(paint(2).texts().includes("on the GPU"));
+});
+
+test("the row is divided among processes, where there is room for their names", () => {
+  for (const name of ["server", "gpu"]) assert.ok(paint(0).texts().includes(name));
+  const tight = pipeline.layout(frames, { width: 600, room: 150, size: 13, widthOf });
+  assert.ok(tight.dense && !paint(0, tight).texts().includes("server"));
 });
 
 test("a station keeps the time of its last visit", () => {

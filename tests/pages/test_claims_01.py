@@ -24,6 +24,7 @@ from ui.player.painters.pipeline import Pipeline
 from ui.practice import predict
 from ui.subjects.pipeline import model_pictures, pictures, text_so_far
 from ui.words import language
+from ui.words.numbers import memory, seconds
 
 CHAPTER = open_page("01_pipeline")
 PAGE = CHAPTER.constants
@@ -142,6 +143,25 @@ def test_the_real_model_has_the_size_the_text_says():
     model = PAGE["MODEL"]
     assert model.layers == 4
     assert round(model.parameters / 1e6, 2) == 1.25
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [(TEXTS[0], 1), (TEXTS[0], 12), *((text, 8) for text in TEXTS)]
+)
+def test_at_real_scale_prefill_and_decode_each_read_all_weights_and_cost_about_the_same(
+    text, tokens
+):
+    played = CHAPTER.play("hook", text=text, tokens=tokens)
+    said, setup = played.said["hook_real"], played.setups[-1]
+    prompt = len(tiny_model.prompt(text)) - 1 + 10
+    assert said["prompt"] == str(prompt) == str(setup.requests[0].prompt_tokens)
+    assert said["kv"] == memory((prompt + tokens - 1) * 128 * 1024)
+    assert said["per_token"] == "128 KiB"
+    first, *rest = engine.steps(setup)
+    assert all(step.time.memory_bound for step in (first, *rest))
+    for step in (first, *rest):
+        assert step.seconds == pytest.approx(6.6e-3, rel=0.02)
+    assert said["end"] == seconds(sum(step.seconds for step in (first, *rest)))
 
 
 # -- inside the prefill ---------------------------------------------------------------------------

@@ -55,6 +55,31 @@ def shown(item):
     return PAGE.at(QUIZ[item]["link"]["query"])
 
 
+@EVERY_GPU
+@EVERY_MODEL
+def test_the_usual_saying_holds_for_long_prompts_and_small_batches_and_64_rows_turn_it(gpu, model):
+    clock = Roofline(specs.MODELS[model], specs.GPUS[gpu])
+    assert not clock.breakdown(phases.prefill(FIXED["PROMPTS"][-1])).whole.memory_bound
+    assert clock.breakdown(phases.prefill(64)).whole.memory_bound
+    for context in FIXED["CONTEXTS"]:
+        assert clock.breakdown(phases.decode(1, context)).whole.memory_bound
+        turn = phases.step_crossover(clock, context)
+        assert turn is None or turn > phases.weights_crossover(clock)  # later than the weights
+
+
+def test_the_measured_point_is_told_beside_what_the_assumed_efficiencies_make_of_it():
+    said = PAGE.play("roofline").said["roofline_formula"]
+    assert float(said["measured_rate"]) == 104.9
+    assert said["measured"] == "9.53 ms"
+    clock = Roofline(specs.MODELS["Llama-2-7B"], specs.GPUS["A100 80G SXM"])
+    assert not clock.calibrated
+    ours = clock.step_time(phases.decode(1, 105)).seconds
+    assert said["ours"] == seconds(ours)
+    assert ours == pytest.approx(1 / 104.9, rel=0.05)
+    reached = float(said["reached"].rstrip("%")) / 100
+    assert reached == pytest.approx(1397 / 2039, abs=0.01)  # GB/s in the README and the data sheet
+
+
 def share_of_arithmetic(part):
     return part.compute_seconds / max(part.compute_seconds, part.memory_seconds)
 

@@ -6,6 +6,7 @@ here against what the page itself simulates.
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from sim import metrics
 from sim.views import stations, streaming
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
+from ui.controls.traffic import Traffic
 from ui.player.painters.timeline import Timeline
 from ui.practice import quiz
 from ui.results import runs
@@ -226,6 +228,31 @@ def test_quiet_busy_overloaded_and_longer_answers_are_what_they_are_called():
     assert usual.queue_share < 0.4
     assert long.ttft.mean > 10 * usual.ttft.mean
     assert prefill(long) == pytest.approx(prefill(usual), rel=0.1)
+
+
+def test_the_time_to_tokenize_a_very_long_prompt_is_that_of_the_assumed_host():
+    said = LATENCY.play("hook").said["hook_result"]
+    assert said["tokenize_long"] == seconds(HOST.tokenize(100_000)) == "201 ms"
+    for prompt in LATENCY.constants["PROMPTS"]:
+        seen = journey(prompt)
+        assert seen.seconds_of("tokenize") == pytest.approx(HOST.tokenize(prompt))
+
+
+def test_on_the_edge_luck_decides_how_far_the_mean_lies_above_the_quiet_one():
+    shape = Traffic(
+        LATENCY.constants["NUM_REQUESTS"], prompt_tokens=500, output_tokens=200, spread=4
+    )
+    ratios = []
+    for seed in range(6):
+        quiet, busy = (
+            runs.summary(LATENCY.constants["CROWDED"].serving(replace(shape, seed=seed).at(rate)))
+            for rate in (2, 10)
+        )
+        assert quiet.queue_share < 0.25  # quiet whoever comes
+        ratios.append(busy.ttft.mean / quiet.ttft.mean)
+    assert ratios[0] < 2.5  # the draw of the page
+    assert max(ratios) > 20
+    assert min(ratios) > 2
 
 
 def test_in_overload_the_later_one_arrives_the_longer_it_waits():

@@ -72,6 +72,20 @@ def test_at_a_limit_of_8_nearly_all_of_ttft_is_queueing_and_a_larger_batch_short
     assert np.all(np.diff(waits) < 0)
 
 
+@pytest.mark.parametrize("limit", [4, 8, 16, 32, 64])
+def test_overload_is_said_where_ttft_grows_with_the_number_of_requests_and_only_there(limit):
+    played = SIMULATOR.play("hook", limit=str(limit))
+    few = next(setup for setup in played.setups if setup.policy.max_num_seqs == limit)
+    twice = replace(
+        SIMULATOR.constants["HOOK_TRAFFIC"], num_requests=2 * len(few.requests)
+    ).requests()
+    before, after = runs.summary(few), runs.summary(replace(few, requests=twice))
+    if "hook_overload" in played.said:
+        assert after.ttft.mean > 1.7 * before.ttft.mean > 1.7  # seconds
+    else:
+        assert after.ttft.mean < 0.5
+
+
 def test_each_step_gets_slower_with_company(limits):
     assert np.all(np.diff([limits[limit].itl.mean for limit in sorted(limits)]) > 0)
 

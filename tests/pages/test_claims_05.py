@@ -6,11 +6,12 @@ setups that the page itself runs, over the whole range of a control where the se
 
 import json
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sim import engine, metrics, scheduler
+from sim import engine, metrics, scheduler, workload
 from sim.events import Admitted, Finished, PoolFull, Preempted, Released
 from sim.request import Sequence
 from sim.views import slots
@@ -209,6 +210,24 @@ def test_a_continuous_step_is_all_prefill_whenever_somebody_can_be_admitted():
     assert scheduler.Chunked().chunked_prefill  # what vLLM V1 does by default
 
 
+@pytest.mark.parametrize("lengths", [(10, 100, 30), (200, 10, 5), (30, 30, 30), (5, 200, 200)])
+def test_alone_the_three_take_equally_long_and_only_what_they_leave_behind_differs(lengths):
+    first, longest, third = lengths
+    values = {"who": "three", "first": first, "longest": longest, "third": third}
+    played = BATCHING.play("compare", **values)
+    static, continuous = played.setups
+    assert [request.output_tokens for request in static.requests] == [first, longest, third]
+    before, after = summary(static), summary(continuous)
+    assert before.num_steps == after.num_steps == max(lengths)
+    assert before.queue_time.mean == after.queue_time.mean == 0
+    assert grid(static).shares["held"] == grid(continuous).shares["free"]
+    assert grid(static).shares["free"] == grid(continuous).shares["held"] == 0
+    said = played.said["compare_alone_result"]
+    assert said["steps"] == str(max(lengths))
+    assert said["held"] == said["empty"] == percent(grid(static).shares["held"])
+    assert not {"compare", "compare_result", "compare_gap"} & set(played.said)
+
+
 # -- how different lengths share a step --------------------------------------------------------
 
 
@@ -346,28 +365,31 @@ def test_every_step_takes_equally_long_and_memory_is_never_short(act, values):
 
 # -- dynamic is not continuous -----------------------------------------------------------------
 
-RATES = range(2, 41, 2)
+SEEDS = range(6)
 
 
 @pytest.fixture(scope="module")
 def dynamic():
-    """(window, rate) -> the three summaries, and how full static and dynamic batches start."""
-
-    def fullness(run):
-        starts = {record.scheduled_seconds for record in run.records}
-        return len(run.records) / len(starts)
-
+    """(window, rate, seed) -> the runs of static, dynamic and continuous batching."""
     found = {}
-    for window in (0.0, 0.125, 0.5, 1.5):
-        for rate in RATES:
-            ran = [
-                engine.simulate(setup)
-                for setup in BATCHING.setups("dynamic", window=window, rate=rate)
-            ]
-            found[window, rate] = (
-                [metrics.summarize(run) for run in ran],
-                [fullness(run) for run in ran[:2]],
-            )
+    for window in (0.0, *places("dynamic", "window")[2:]):
+        for rate in (2, 5, 11, 15, 17, 26, 40):
+            setups = BATCHING.setups("dynamic", window=window, rate=rate)
+            for seed in SEEDS:
+                requests = workload.on_ticks(
+                    workload.Workload(
+                        len(setups[0].requests),
+                        workload.PoissonArrivals(rate),
+                        workload.FixedLength(BATCHING.constants["PROMPT_TOKENS"]),
+                        workload.LognormalLength.with_spread(30, 3.0),
+                        seed=seed,
+                    ).requests(),
+                    TICK,
+                )
+                assert seed or requests == setups[0].requests  # the page's own draw
+                found[window, rate, seed] = [
+                    engine.simulate(replace(setup, requests=requests)) for setup in setups
+                ]
     return found
 
 
@@ -403,24 +425,58 @@ def test_a_batch_starts_when_it_is_full_or_its_first_has_waited_for_the_window()
                 free_since = step.end_seconds
 
 
-def test_dynamic_batches_start_no_emptier_than_static_ones(dynamic):
-    assert all(later >= at_once for _, (at_once, later) in dynamic.values())
-    assert any(later > at_once for _, (at_once, later) in dynamic.values())
+def test_dynamic_batches_start_no_emptier_than_static_ones_whoever_comes(dynamic):
+    sizes = [list(map(metrics.starting_together, runs[:2])) for runs in dynamic.values()]
+    assert all(later >= at_once for at_once, later in sizes)
+    assert any(later > at_once for at_once, later in sizes)
 
 
-def test_the_window_costs_waiting_where_requests_are_few_and_saves_it_where_they_are_many(dynamic):
-    for (window, rate), ((static, waiting, _), _) in dynamic.items():
-        if window == 0:
-            assert waiting.queue_time.mean == static.queue_time.mean
-        elif rate <= 6:
-            assert waiting.queue_time.mean > static.queue_time.mean
-        elif rate >= 14:
-            assert waiting.queue_time.mean < static.queue_time.mean
+def waits(runs):
+    return [metrics.summarize(run).queue_time.mean for run in runs]
 
 
-def test_continuous_batching_waits_least_at_every_rate_and_window(dynamic):
-    for (static, waiting, continuous), _ in dynamic.values():
-        assert continuous.queue_time.mean < min(static.queue_time.mean, waiting.queue_time.mean)
+def test_the_fewer_come_the_more_often_the_window_costs_more_than_it_saves(dynamic):
+    def share_that_waits_longer(rates):
+        longer = [
+            waiting > static
+            for (window, rate, _), ran in dynamic.items()
+            if window and rate in rates
+            for static, waiting, _ in [waits(ran)]
+        ]
+        return sum(longer) / len(longer)
+
+    few, some, many = map(share_that_waits_longer, [(2, 5), (11, 15), (26, 40)])
+    assert few > some > many
+    assert few > 2 * many
+
+
+def test_continuous_batching_waits_least_at_every_rate_and_window_whoever_comes(dynamic):
+    for ran in dynamic.values():
+        static, waiting, continuous = waits(ran)
+        assert continuous < min(static, waiting)
+
+
+@pytest.mark.parametrize("rate", [3, 12, 30])
+def test_what_the_window_does_to_the_wait_is_said_as_it_is(rate):
+    for window in (0.0, 1.0):
+        played = BATCHING.play("dynamic", window=window, rate=rate)
+        static, waiting, _ = (one.queue_time.mean for one in played.summaries)
+        said = [name for name in played.said if name in ("dynamic_costs", "dynamic_saves")]
+        if waiting > 1.06 * static:
+            assert said == ["dynamic_costs"]
+        elif waiting < 0.94 * static:
+            assert said == ["dynamic_saves"]
+        elif abs(waiting / static - 1) < 0.04:
+            assert said == []
+
+
+def test_utilization_can_flatter_a_batch_that_waited_until_it_was_full(dynamic):
+    flattered = [
+        dynamic_one.slot_utilization > continuous.slot_utilization
+        for ran in dynamic.values()
+        for _, dynamic_one, continuous in [list(map(metrics.summarize, ran))]
+    ]
+    assert 0.05 < sum(flattered) / len(flattered) < 0.6
 
 
 def test_arrivals_stand_on_whole_steps():

@@ -11,15 +11,16 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from sim.events import Admitted, Evicted, Finished, PoolFull, Preempted
+from sim.events import Admitted, CopiedOnWrite, Evicted, Finished, PoolFull, Preempted
 from sim.kv import Contiguous
 from sim.request import Request, Sequence
 from sim.views import forks, waste
-from sim.views.occupancy import EXTERNAL, FINDABLE, INTERNAL, LATER
+from sim.views.occupancy import EXTERNAL, FILLED, FINDABLE, INTERNAL, LATER
 from tests.chapters import ROOT
 from tests.pages.rehearsal import open_page
 from ui.results import runs
 from ui.subjects.memory import blocks, wasted
+from ui.words.numbers import percent
 
 PAGE = open_page("07_fragmentation")
 IT = PAGE.constants
@@ -209,6 +210,35 @@ def test_in_blocks_a_request_wastes_less_than_a_block_and_no_hole_is_too_small(c
             assert ((own == LATER) | (own == INTERNAL)).sum() < IT["BLOCK_TOKENS"]
 
 
+@pytest.mark.parametrize("comers", IT["COMERS"])
+def test_by_one_measure_holes_are_out_of_reach_in_one_piece_and_nothing_is_in_blocks(comers):
+    said = PAGE.play("paged", comers=comers).said["paged_result"]
+    above = blocks.when_it_comes(IT["contiguous"](comers), 1)
+    hole, free = (float(size.split()[0]) for size in (above.hole, above.free))
+    assert said["broken_holes"] == above.fragmentation == percent(1 - hole / free)
+    assert said["broken_blocks"] == "0%"
+
+
+@pytest.mark.parametrize("comers", IT["COMERS"])
+def test_the_worked_address_is_the_slot_in_which_the_picture_shows_the_token(comers):
+    said = PAGE.play("paged", comers=comers).said["paged_address"]
+    setup = IT["in_blocks"](comers)
+    last = setup.requests[-1]
+    assert said["position"] == last.prompt_tokens
+    memory = blocks.seen(setup)
+    row, table = [
+        (row, table[last.id]) for row, table in enumerate(memory.tables) if last.id in table
+    ][-1]
+    position, size = said["position"], said["size"]
+    block = table[position // size] + blocks.FIRST_BLOCK
+    assert (said["entry"], said["offset"]) == divmod(position, size)
+    assert said["block"] == block
+    assert said["slot"] == block * size + position % size
+    shown = (block - blocks.FIRST_BLOCK) * size + position % size
+    assert memory.owners[row, shown] == last.id
+    assert memory.states[row, shown] == FILLED
+
+
 def test_both_are_the_same_requests_and_as_much_memory():
     assert HOLES("d").requests == POOL("d").requests
     assert POOL("d").memory.open().num_usable_blocks * IT["BLOCK_TOKENS"] == IT["NUM_SLOTS"]
@@ -355,11 +385,28 @@ def test_a_prompt_that_fills_its_last_block_leaves_nothing_to_copy():
 @pytest.mark.parametrize("prompt", IT["PROMPTS"])
 def test_the_last_block_is_called_partly_full_only_where_it_is(search, prompt):
     said = PAGE.play("fork", search=search, prompt=prompt).said
-    where = "fork_full_block" if prompt in (8, 12) else "fork_partial_block"
-    assert [name for name in said if name.endswith("_block")] == [where]
+    full = {"parallel": "fork_full_block", "beam": "fork_full_block_beam"}[search]
+    where = full if prompt in (8, 12) else "fork_partial_block"
+    assert [name for name in said if "_block" in name] == [where]
     setup = forks.ForkSetup(search, 3, prompt)
     first = next(step.num_tokens for step in forks.steps(setup))
-    assert (first[0] % setup.block_size == 0) == (where == "fork_full_block")
+    assert (first[0] % setup.block_size == 0) == (where == full)
+    assert [name for name in said if name.startswith("fork_v1")] == [f"fork_v1_{search}"]
+
+
+@pytest.mark.parametrize("answers", [2, 3, 4])
+@pytest.mark.parametrize("prompt", [8, 12])
+def test_a_full_block_leaves_samples_nothing_to_copy_and_beams_only_where_they_first_part(
+    answers, prompt
+):
+    def copies(search):
+        steps = list(forks.steps(forks.ForkSetup(search, answers, prompt)))
+        return [sum(isinstance(e, CopiedOnWrite) for e in step.events) for step in steps]
+
+    assert not any(copies("parallel"))
+    beams = copies("beam")
+    assert not any(beams[:2])  # the prompt, then the first token of each in a new block
+    assert any(beams)
 
 
 def test_beams_share_more():

@@ -52,11 +52,11 @@ class Saying(Stage):
 
     @stands_still
     def explain(self, section: str, **numbers: object) -> None:
-        """ "How is this computed?", opened on demand."""
+        """ "How is this computed?", or the section's heading if it has one; opened on demand."""
         text = self.text.filled(section, **numbers)
         if not self.large:
             with self._at.text:
-                explain.how(text, key=f"how-{section}")
+                explain.how(text, self.text.section(section).heading, key=f"how-{section}")
 
     @stands_still
     def leaves_out(

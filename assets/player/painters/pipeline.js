@@ -7,7 +7,7 @@ import { lastUpTo } from "../clock.js";
 import { expandChanges } from "../decode.js";
 import { stay } from "../motion.js";
 import { paintSpan } from "../patterns.js";
-import { SAMPLE, paintStops, paintTraveller, placeStops, stopUnder } from "../stops.js";
+import { SAMPLE, paintBorders, paintStops, paintTraveller, placeStops, stopUnder } from "../stops.js";
 import { fill } from "../words.js";
 
 const SCREEN = 7; // the last station
@@ -32,7 +32,7 @@ export function decode({ picture, texts, times }, { numSteps, numbers }) {
   const end = Math.max(numbers.at(-1), 1);
   const timeText = (number) => said[lastUpTo(numbers, number)];
   const { kinds, text } = picture;
-  return { names: texts.stations, tasks: texts.tasks, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
+  return { names: texts.stations, tasks: texts.tasks, borders: texts.borders, kinds, text, tokens, moments, said, layers: kv[0].length, positions: numbers, end, axis: { end, gap: 1 }, timeText };
 }
 
 export function numRows(frames) {
@@ -54,8 +54,10 @@ export function layout(frames, given) {
 
 // `dense`: no times at the stations, no ids, no bars, only what is on the screen.
 function arrange(frames, { width, room, size, widthOf }, dense) {
-  const stops = placeStops(frames.names, { width, top: 2, size, widthOf, second: dense ? "" : MOST_TIME });
   const { words } = frames;
+  const borders = dense ? 0 : Math.round(size * 1.5);
+  const store = widthOf(words.kv) > widthOf(words.kept) ? words.kv : words.kept;
+  const stops = placeStops(frames.names, { width, top: 2 + borders, size, widthOf, second: dense ? "" : MOST_TIME, store });
   const left = Math.ceil(Math.min(Math.max(...["token", "kv"].map((name) => widthOf(words[name])), widthOf("id")) + 10, width * 0.2));
   const chips = chipsOf(frames.tokens, { left, right: width - 2, size, widthOf });
   const cell = dense ? 4 : Math.max(Math.round(size * 0.36), 4);
@@ -63,7 +65,7 @@ function arrange(frames, { width, room, size, widthOf }, dense) {
   const line = chip + id + frames.layers * (cell + 1) + Math.round(size * (dense ? 0.3 : 0.6));
   const bottom = (bars) => Math.round(size * (1.9 + 1.55 * bars));
   const fewest = dense ? 0 : FEWEST_BARS;
-  const top = 2 + stops.height + Math.round(size * (dense ? 0.4 : 0.8));
+  const top = 2 + borders + stops.height + Math.round(size * (dense ? 0.4 : 0.8));
   const fit = Math.floor((room - top - bottom(fewest)) / line);
   const lines = Math.min(chips.at(-1).line + 1, Math.max(1, fit)); // tokens first, then bars
   const below = top + lines * line;
@@ -145,7 +147,9 @@ export function paint(c, frames, { step, before, at = stay }, place, look) {
   const seen = frames.moments.slice(0, step).map(({ station }) => station);
   const lit = [now.station, ...(now.station === SCREEN - 1 && now.screen !== (frames.moments[step - 1]?.screen ?? "") ? [SCREEN] : [])];
   const lines = place.dense ? [] : timesAt(frames, step);
-  paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines, loop: frames.words.loop }, look);
+  const kept = place.dense ? [frames.words.kv] : [frames.words.kv, frames.words.kept];
+  paintStops(c, frames.names, frames.kinds, place.stops, { lit, seen, lines, loop: frames.words.loop, kept }, look);
+  if (!place.dense) paintBorders(c, place.stops, frames.borders, look);
   if (now.num) paintTape(c, frames, now, frames.moments[step - 1]?.num ?? 0, at, place, look);
   else paintText(c, frames, place, look);
   const came = frames.moments[before]?.station ?? now.station;

@@ -24,6 +24,7 @@ from sim.studies.sweep import (
     field,
     knee,
     most_goodput,
+    num_inside,
     setups,
     sweep,
 )
@@ -45,6 +46,19 @@ def numbers(points: tuple[Point, ...]) -> list:
         )
         for point in points
     ]
+
+
+# -- Little's law -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [0.5, 2.0, 6.0, 20.0])
+def test_arrivals_times_the_stay_are_the_requests_inside(rate):
+    run = simulate(replace(CHAT, requests=arrival_rate(CHAT, rate).requests))
+    summary = summarize(run)
+    inside = sum(record.token_seconds[-1] - record.scheduled_seconds for record in run.records)
+    served_rate = summary.requests_per_second
+    assert num_inside(served_rate, summary) == pytest.approx(inside / summary.duration_seconds)
+    assert num_inside(served_rate, summary) <= POLICY.max_num_seqs
 
 
 # -- wherever -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def station_names() -> list[str]:
     return [
         tr("文字", "text"),
         tr("分词", "tokenize"),
-        tr("队列", "queue"),
+        tr("调度", "scheduler"),
         tr("预填充", "prefill"),
         tr("解码", "decode"),
         tr("采样", "sample"),
@@ -37,7 +37,10 @@ def station_tasks() -> list[str]:
     return [
         tr("你写的文字，UTF-8 字节", "your text, in bytes of UTF-8"),
         tr("把字节切成 token，每个 token 一个编号", "cuts bytes into tokens, each with an id"),
-        tr("等着被调度器排进一步", "waits until the scheduler takes it into a step"),
+        tr(
+            "管着队列，决定谁进这一步，分给它 KV 块",
+            "keeps the queue, decides who goes into a step, hands out KV blocks",
+        ),
         tr(
             "一遍算完提示词的所有 token，写下它们的 KV",
             "computes all tokens of the prompt in one pass and writes their KV",
@@ -49,6 +52,17 @@ def station_tasks() -> list[str]:
         tr("从概率分布里抽出下一个 token", "draws the next token from the distribution"),
         tr("把 token 变回字节，凑齐了才成字", "turns tokens back into bytes, and whole characters"),
         tr("用户看到的文字", "the text that the user sees"),
+    ]
+
+
+def borders() -> list[tuple[int, int, str]]:
+    """Which process of the server has which stations: first, last, its name."""
+    server = tr("API 服务器", "API server")
+    return [
+        (TOKENIZE, TOKENIZE, server),
+        (QUEUE, QUEUE, tr("引擎核心", "engine core")),
+        (PREFILL, SAMPLE, tr("worker（GPU）", "worker (GPU)")),
+        (DETOKENIZE, DETOKENIZE, server),
     ]
 
 
@@ -127,13 +141,14 @@ class Pipeline(Frames):
         }
 
     def texts(self) -> dict[str, Any]:
-        return {"stations": station_names(), "tasks": station_tasks()}
+        return {"stations": station_names(), "tasks": station_tasks(), "borders": borders()}
 
     def words(self) -> dict[str, str]:
         return {
             "loop": tr("每个 token 一圈", "once per token"),
             "token": "token",
             "kv": tr("KV 缓存", "KV cache"),
+            "kept": tr("在 GPU 上", "on the GPU"),
             "layers": tr("{n} 层", "{n} layers"),
             "sampler": tr("采样：下一个 token 的概率", "sample: what may come next"),
             "waits": tr("还不成字的字节：", "no character yet:"),

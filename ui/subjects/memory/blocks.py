@@ -57,7 +57,8 @@ def in_bytes(slots: float, per_gb: float) -> float:
 class MemoryAtArrival:
     """How memory stands in the step in which the last request comes; sizes in words.
 
-    need: what it asks for; wait: steps until it is let in.
+    need: what it asks for; fragmentation: of what is free, the part that no single request could
+    get; wait: steps until it is let in.
     """
 
     who: str
@@ -67,6 +68,7 @@ class MemoryAtArrival:
     later: str
     internal: str
     external: str
+    fragmentation: str
     wait: int
 
 
@@ -77,6 +79,8 @@ def when_it_comes(setup: Setup, per_gb: float) -> MemoryAtArrival:
     need = last.request.total_tokens
     if isinstance(setup.memory, Contiguous):
         need = setup.memory.num_slots_for(need)
+    free = memory.num_free[row]
+    for_one = memory.largest_hole[row] if isinstance(setup.memory, Contiguous) else free
 
     def size(slots: float) -> str:
         return gigabytes(slots, per_gb)
@@ -85,13 +89,40 @@ def when_it_comes(setup: Setup, per_gb: float) -> MemoryAtArrival:
     return MemoryAtArrival(
         who=theme.request_letter(last.request.id),
         need=size(need),
-        free=size(memory.num_free[row]),
+        free=size(free),
         hole=size(memory.largest_hole[row]),
         later=size(memory.count(LATER)[row]),
         internal=size(memory.count(INTERNAL)[row]),
         external=size(memory.count(EXTERNAL)[row]),
+        fragmentation=percent(1 - for_one / free) if free else "–",
         wait=round(last.scheduled_seconds - arrival),
     )
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a token lies: the entry of its request's block table, and the place in that block."""
+
+    who: str
+    position: int
+    block_size: int
+    entry: int
+    block: int
+    offset: int
+
+    @property
+    def slot(self) -> int:
+        return self.block * self.block_size + self.offset
+
+
+def first_written(setup: Setup) -> Address:
+    """Of the last request's first output token, once its K and V are there."""
+    request, size = setup.requests[-1], setup.memory.block_size
+    position = request.prompt_tokens
+    entry, offset = divmod(position, size)
+    last = [step for step in runs.steps(setup) if request.id in step.running][-1]
+    block = last.block_tables[request.id][entry]
+    return Address(theme.request_letter(request.id), position, size, entry, block, offset)
 
 
 def who_starts_at_once(holes: Setup, pool: Setup) -> str:

@@ -1,6 +1,6 @@
 """A server that is about to start: its memory, the commands, and what would make it fit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,7 +11,7 @@ from ui import charts
 from ui.charts import Series, TimelineRow
 from ui.results.serve_command import CHECKPOINTS
 from ui.words.language import tr
-from ui.words.numbers import count
+from ui.words.numbers import count, memory
 
 HEIGHT = 210
 AIR = 1.03  # beyond the longest bar
@@ -49,6 +49,14 @@ def memory_bar(wish: Wish, large: bool = False) -> go.Figure:
             if span.end - span.start > NAMED_SHARE * longest:
                 charts.name_span_above(figure, row, span, f"{span.end - span.start:.3g}", large)
     return figure
+
+
+def kept_rows(models: Sequence[Model], tokens: int) -> str:
+    """Rows of a table: what a request of one token takes, and one of so many."""
+    return "\n".join(
+        f"| {model.name} | {memory(model.kv_bytes(1))} | {memory(model.kv_bytes(tokens))} |"
+        for model in models
+    )
 
 
 def kept_curves(models: Mapping[str, Model], tokens: int, large: bool = False) -> go.Figure:

@@ -11,7 +11,10 @@ from time import perf_counter
 
 import numpy as np
 
+from sim import specs
+from sim.cost import Roofline, phases
 from sim.engine import Setup, Step
+from sim.kv import sizes
 from sim.model import pipeline, sampling
 from sim.model.pipeline import Passage, Turn
 from sim.model.sampling import GREEDY, Sampling
@@ -38,6 +41,8 @@ from ui.words.numbers import percent, significant
 KEPT = 64  # passages in memory, shared by all readers
 MIN_TOKENS = 4  # of an answer, before the model may end it
 BARS = 5  # tokens that the player shows
+REAL = Roofline(specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"])
+TEMPLATE_TOKENS = 10  # of Llama 3's chat template: begin, two headers of four, the end of the turn
 RUNS = 3  # whoever else uses this machine shows less in the fastest
 
 
@@ -64,6 +69,28 @@ def _through(text: str, num_tokens: int, how: Sampling, seed: int) -> Passage:
         max_prompt_tokens=tiny_model.MAX_TOKENS + 1,
         min_tokens=MIN_TOKENS,
     )
+
+
+@dataclass(frozen=True)
+class AtRealScale:
+    """The same text, in a chat template, asked of a real model for `num_tokens`."""
+
+    way: Passage
+    num_tokens: int
+
+    @property
+    def prompt_tokens(self) -> int:
+        return len(self.way.prompt) - 1 + TEMPLATE_TOKENS  # the template has a beginning of its own
+
+    @property
+    def kv_bytes(self) -> float:
+        """At the end; the last token written has none."""
+        return sizes.request_bytes(REAL.model, self.prompt_tokens + self.num_tokens - 1)
+
+    @property
+    def decode_seconds(self) -> float:
+        """One step, with everything before it to be read."""
+        return REAL.step_time(phases.decode(1, self.prompt_tokens + self.num_tokens)).seconds
 
 
 def time(seconds: float) -> str:
