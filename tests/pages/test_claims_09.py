@@ -558,14 +558,6 @@ def test_which_metric():
     assert len(totals) == 1
 
 
-def test_sign_of_the_change(here):
-    long = here.long
-    until = [late for at, late in zip(PAGE["LOADS"], long, strict=True) if at <= 14]
-    assert np.all(np.diff(until) > 0)  # more and more so
-    assert long[-1] < 0
-    assert shown("sign_of_the_change").said["load_result"]["documents"].startswith("changes sign")
-
-
 # -- in the real engines -------------------------------------------------------------------------
 
 

@@ -17,10 +17,12 @@ from ui.words.language import tr
 
 FOLDER = ASSETS / "quiz"
 KINDS = ("single", "several", "numeric", "order", "curve")
-MIN_OPTIONS = 3
+LEVELS = ("recall", "apply", "analyse")
+FEWEST = {"single": 4, "several": 4, "order": 3, "curve": 3}  # options
 LARGEST_NUMBER = 1e15  # of an answer
 
 Kind = Literal["single", "several", "numeric", "order", "curve"]
+Level = Literal["recall", "apply", "analyse"]
 Answer = Any  # single, curve: option index; several, order: list of indices; numeric: float
 
 
@@ -88,8 +90,11 @@ class Item:
     sources: tuple[str, ...]
     engine_version: str
     link: Link | None
-    figure: str = ""  # curve: a name in `quiz_curves`
+    figure: str = ""  # curve: a name in `exhibits.curves`
     chapter: str = ""  # the name of its file
+    level: Level = "apply"
+    twin: str = ""  # items with the same name here ask the same: never in one exam, one round
+    exhibit: str = ""  # what is to be read first: a name in `exhibits.panels`
 
     @property
     def key(self) -> str:
@@ -172,6 +177,12 @@ class _ItemReader:
             raise self.error(field, "expected a text")
         return value
 
+    def one_of(self, field: str, known: tuple[str, ...]) -> str:
+        value = self.text(field)
+        if value not in known:
+            raise self.error(field, f"expected one of {', '.join(known)}")
+        return value
+
     def words(self, field: str) -> Words:
         both = self.inner(field)
         return Words(zh=both.text("zh"), en=both.text("en"))
@@ -214,13 +225,11 @@ class _ItemReader:
 def _item(file: Path, number: int, raw: object) -> Item:
     name = raw.get("id") if isinstance(raw, dict) else None
     reader = _ItemReader(file.name, str(name or f"number {number}"), raw)
-    kind = reader.text("kind")
-    if kind not in KINDS:
-        raise reader.error("kind", f"expected one of {', '.join(KINDS)}")
+    kind = reader.one_of("kind", KINDS)
     numeric = kind == "numeric"
     item = Item(
         id=reader.text("id"),
-        kind=kind,  # type: ignore[arg-type]  # checked just above
+        kind=kind,  # type: ignore[arg-type]
         question=reader.words("question"),
         options=tuple(_option(part, kind) for part in reader.each("options")),
         answer=_value(reader.inner("answer")) if numeric else None,
@@ -232,6 +241,9 @@ def _item(file: Path, number: int, raw: object) -> Item:
         link=_link(reader.inner("link")) if "link" in reader.raw else None,
         figure=reader.text("figure") if kind == "curve" else "",
         chapter=file.stem,
+        level=reader.one_of("level", LEVELS),  # type: ignore[arg-type]
+        twin=reader.text("twin", ""),
+        exhibit=reader.text("exhibit", ""),
     )
     _check_options(reader, item)
     return item
@@ -265,8 +277,8 @@ def _check_options(reader: _ItemReader, item: Item) -> None:
     if item.kind == "numeric":
         if item.options:
             raise reader.error("options", "a numeric item has none")
-    elif len(item.options) < MIN_OPTIONS:
-        raise reader.error("options", f"expected {MIN_OPTIONS} or more")
+    elif len(item.options) < FEWEST[item.kind]:
+        raise reader.error("options", f"expected {FEWEST[item.kind]} or more")
     elif item.kind in ("single", "curve") and num_right != 1:
         raise reader.error("options", f"expected one right option, found {num_right}")
     elif item.kind == "several" and num_right == 0:
