@@ -90,11 +90,11 @@ class Item:
     sources: tuple[str, ...]
     engine_version: str
     link: Link | None
-    figure: str = ""  # curve: a name in `exhibits.curves`
+    figure: str = ""  # curve: a name in `exhibits.quiz_curves`
     chapter: str = ""  # the name of its file
     level: Level = "apply"
     twin: str = ""  # items with the same name here ask the same: never in one exam, one round
-    exhibit: str = ""  # what is to be read first: a name in `exhibits.panels`
+    exhibit: str = ""  # what is to be read first: a name in `exhibits.evidence`
 
     @property
     def key(self) -> str:

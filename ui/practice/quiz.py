@@ -17,7 +17,7 @@ from ui.files import ROOT
 from ui.practice import answers, progress
 from ui.practice.answers import Sheet
 from ui.practice.bank import LARGEST_NUMBER, Item, load, plain
-from ui.practice.exhibits import curves, panels
+from ui.practice.exhibits import evidence, quiz_curves
 from ui.practice.judge import Verdict, judge
 from ui.words.language import current, tr, worded
 
@@ -63,7 +63,7 @@ def draw(sheet: Sheet, item: Item, number: str) -> None:
             _ask_certainty(sheet, item)
         st.markdown(item.question.here())
         if item.exhibit:
-            panels.show(item.exhibit, sheet.of(item))
+            evidence.show(item.exhibit, sheet.of(item))
         _ASKERS[item.kind](sheet, item)
         given = answers.given(sheet, item)
         if sheet.judges and given.answer is not None:
@@ -184,7 +184,7 @@ def _ask_curve(sheet: Sheet, item: Item) -> None:
     figure, options = st.columns([3, 2]) if is_lecture else (st.container(), st.container())
     with figure:
         charts.show(
-            curves.figure(item.figure, lettered, large=is_lecture),
+            quiz_curves.figure(item.figure, lettered, large=is_lecture),
             f"quiz-curves-{sheet.of(item)}",
             alt="; ".join(words.values()),
         )

@@ -1,6 +1,6 @@
-"""What a question shows before it asks: figures, panels, logs, all from runs of `sim`.
+"""What a question shows before it asks, all of it from runs of `sim`.
 
-curves   a figure of several curves, one of which is right
-panels   a table, a log or a figure to be read, and how it is drawn; put together of
-servers    the runs behind them
+quiz_curves  a figure of several curves, one of which is right
+evidence     a table, a log or a figure to be read
+observed     the runs behind it
 """

@@ -17,6 +17,7 @@ from ui.results import runs
 
 LLAMA = specs.MODELS["Llama-3.1-8B"]
 H100, H200, RTX4090 = (specs.GPUS[name] for name in ("H100 SXM", "H200 SXM", "RTX 4090"))
+ALL_AT_ONCE = 1e6  # requests per second
 TICK = 0.5  # seconds of a step where only the order counts
 TICKING = SimpleClock(prefill_tokens_per_second=1e12, decode_seconds_per_step=TICK)
 
@@ -60,7 +61,8 @@ def out_of_memory(rate: float = 12.0, max_num_seqs: int = 256, seed: int = 0) ->
 @cache
 def overnight() -> Setup:
     """Everything is there at the start, and nobody waits for the first word."""
-    return server(256, kv_tokens=200_000).serving(workload.of_lengths([300] * 1_200, 400))
+    prompts = traffic(ALL_AT_ONCE, 400, 300, number=600, spread=1.5)
+    return server(256, kv_tokens=140_000).serving(prompts)
 
 
 @cache
@@ -109,9 +111,9 @@ def fleet(rule: str, seed: int = 0) -> replicas.Fleet:
 
 @cache
 def admitting(answer: str, seed: int = 0) -> Setup:
-    """The same crowd under one of three rules for full memory; every client allows 1,024 tokens."""
-    compared = pressure.Comparison(Roofline(LLAMA, H100), 14_000, max_new_tokens=1_024)
-    return compared.setup(answer, traffic(10, 400, 250, number=250, seed=seed))
+    """The same crowd under another rule for full memory; every client allows 1,024 tokens."""
+    compared = pressure.Comparison(Roofline(LLAMA, H100), 11_000, max_new_tokens=1_024)
+    return compared.setup(answer, traffic(10, 400, 250, number=100, seed=seed))
 
 
 @cache

@@ -1,7 +1,7 @@
-"""What a question shows to be read: a table, a log or a figure, filled from runs of `servers`.
+"""What a question shows to be read: a table, a log or a figure, filled from runs of `observed`.
 
 Nothing is typed: a number stands here as the run gives it, and `tests` hold each question's key
-against the very same run.
+against the very same run.  Long because all panels stand in one list.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from ui import charts
 from ui.charts import Series
 from ui.course import links
 from ui.practice.bank import Words
-from ui.practice.exhibits import servers
+from ui.practice.exhibits import observed
 from ui.results import engine_log, runs
 from ui.words.language import tr
 from ui.words.numbers import count, percent, seconds
@@ -104,10 +104,10 @@ def _logged(
 
 
 def late(setup: Setup) -> over_time.LogLine:
-    """What the log says when nine tenths of the traffic has come."""
-    last = max(request.arrival_seconds for request in setup.requests)
-    run = runs.run(setup)
-    return over_time.log_line(run, 0.9 * last or float(run.series.end_seconds[-1]) / 4)
+    """What the log says when nine tenths of the traffic has come, or in the middle of a batch."""
+    last, run = setup.requests[-1].arrival_seconds, runs.run(setup)
+    middle = float(run.series.end_seconds[-1]) / 2
+    return over_time.log_line(run, 0.9 * last if last > 1 else middle)
 
 
 def busy_share(setup: Setup) -> float:
@@ -149,7 +149,7 @@ _ROWS = {
 
 
 def panel(names: str, *setups: Setup, columns: Sequence[Words] = ()) -> Table:
-    """The named rows of one or several servers."""
+    """The named rows of one or several observed."""
     rows = [(_ROWS[name].name, [_ROWS[name].read(one) for one in setups]) for name in names.split()]
     return Table(columns or [Words("读数", "Reading")], rows)
 
@@ -160,14 +160,14 @@ def panel(names: str, *setups: Setup, columns: Sequence[Words] = ()) -> Table:
 def passes() -> Table:
     rows = [
         str(sum(share.num_tokens for share in step.work))
-        for step in engine.steps(servers.joined_under_way())
+        for step in engine.steps(observed.joined_under_way())
     ]
     columns = [same(str(number)) for number in range(1, len(rows) + 1)]
     return Table(columns, [(Words("行数", "Rows"), rows)])
 
 
 def two_gpus() -> Table:
-    clocks = [Roofline(servers.LLAMA, gpu) for gpu in (servers.H100, servers.H200)]
+    clocks = [Roofline(observed.LLAMA, gpu) for gpu in (observed.H100, observed.H200)]
     first = [seconds(clock.step_time(phases.prefill(2_048)).seconds) for clock in clocks]
     later = [seconds(clock.step_time(phases.decode(1, 2_048)).seconds) for clock in clocks]
     rows = [
@@ -178,14 +178,14 @@ def two_gpus() -> Table:
 
 
 def token_times() -> Table:
-    times = 1000 * np.array(runs.run(servers.disturbed()).records[0].token_seconds)
+    times = 1000 * np.array(runs.run(observed.disturbed()).records[0].token_seconds)
     columns = [same(str(number)) for number in range(1, len(times) + 1)]
     return Table(columns, [(Words("毫秒", "ms"), [f"{time:.0f}" for time in times])])
 
 
 def slots() -> Log:
     """A letter for each request, a column for each step; a dot is a slot that yields nothing."""
-    grid = slot_grid(servers.in_slots("static"), servers.TICK)
+    grid = slot_grid(observed.in_slots("static"), observed.TICK)
     writes = np.isin(grid.cells, (PREFILL, DECODE))  # [num_slots, num_ticks]
     return Log(
         [
@@ -201,7 +201,7 @@ def _letter(owner: int, writes: bool) -> str:
 
 def load() -> Figure:
     def draw(large: bool) -> go.Figure:
-        y = [runs.summary(servers.at_rate(rate)).ttft.mean * 1000 for rate in RATES]
+        y = [runs.summary(observed.at_rate(rate)).ttft.mean * 1000 for rate in RATES]
         x_title = tr("每秒到达的请求", "requests arriving per second")
         return charts.lines(
             [Series("TTFT", RATES, y)],
@@ -215,7 +215,7 @@ def load() -> Figure:
 
 
 def twice() -> Table:
-    run = runs.run(servers.asked_twice())
+    run = runs.run(observed.asked_twice())
     half = len(run.requests) // 2
     first, second = (
         Distribution.of(
@@ -231,7 +231,7 @@ def twice() -> Table:
 
 
 def routers() -> Table:
-    fleets = [servers.fleet(rule) for rule in ("round_robin", "affinity")]
+    fleets = [observed.fleet(rule) for rule in ("round_robin", "affinity")]
     rows = [
         (Words("前缀命中率", "Prefix hit rate"), [percent(one.hit_rate) for one in fleets]),
         (Words("TTFT，均值", "TTFT, mean"), [seconds(one.ttft.mean) for one in fleets]),
@@ -245,11 +245,12 @@ def routers() -> Table:
 
 
 def fleet_log() -> Log:
-    return Log(engine_log.in_the_middle([runs.run(one) for one in servers.replicas_of("affinity")]))
+    fleet = [runs.run(one) for one in observed.replicas_of("affinity")]
+    return Log(engine_log.in_the_middle(fleet))
 
 
 def counters() -> Log:
-    tally = servers.speculating().rounds
+    tally = observed.speculating().rounds
     return Log(
         [
             f"vllm:spec_decode_num_drafts_total {tally.num_rounds}",
@@ -262,7 +263,7 @@ def counters() -> Log:
 def graphs() -> Table:
     steps = [
         launches.LaunchWork.of(
-            Eager.of_microseconds(Roofline(specs.MODELS[model], servers.H100), 12, 5),
+            Eager.of_microseconds(Roofline(specs.MODELS[model], observed.H100), 12, 20),
             phases.decode(batch, 1_024),
         )
         for model, batch in GRAPH_CASES
@@ -282,7 +283,7 @@ GRAPH_CASES = (("Llama-3.1-8B", 256), ("Llama-3.2-1B", 1))  # model, batch
 
 
 def formats() -> Table:
-    stored = [StoredModel(servers.LLAMA, servers.RTX4090, name) for name in ("int4", "bf16")]
+    stored = [StoredModel(observed.LLAMA, observed.RTX4090, name) for name in ("int4", "bf16")]
     rows = [
         (
             Words("池里放得下的 token", "Tokens the pool holds"),
@@ -304,22 +305,22 @@ EXHIBITS: Mapping[str, Callable[[], Exhibit]] = {
     "passes": passes,
     "two_gpus": two_gpus,
     "token_times": token_times,
-    "limit": lambda: panel("running waiting kv preempted ttft itl50", servers.limited(16)),
+    "limit": lambda: panel("running waiting kv preempted ttft itl50", observed.limited(16)),
     "load": load,
     "night_and_noon": lambda: panel(
         "taken busy waiting kv ttft99",
-        servers.out_of_memory(2),
-        servers.out_of_memory(12),
+        observed.out_of_memory(2),
+        observed.out_of_memory(12),
         columns=[Words("夜里", "At night"), Words("中午", "At noon")],
     ),
-    "overnight": lambda: panel("running waiting kv preempted tokens", servers.overnight()),
+    "overnight": lambda: panel("running waiting kv preempted tokens", observed.overnight()),
     "slots": slots,
-    "log_full": lambda: Log(engine_log.lines(runs.run(servers.out_of_memory()), 3)),
+    "log_full": lambda: Log(engine_log.lines(runs.run(observed.out_of_memory()), 6)[:3]),
     "twice": twice,
     "routers": routers,
     "budgets": lambda: panel(
         "itl50 longest ttft99",
-        *(servers.with_documents(budget) for budget in (2_048, None, 512)),
+        *(observed.with_documents(budget) for budget in (2_048, None, 512)),
         columns=letters(3),
     ),
     "counters": counters,
@@ -327,13 +328,13 @@ EXHIBITS: Mapping[str, Callable[[], Exhibit]] = {
     "formats": formats,
     "policies": lambda: panel(
         "ttft99 longest preempted",
-        *(servers.admitting(rule) for rule in ("vllm", "tensorrt", "sglang")),
-        columns=letters(3),
+        *(observed.admitting(rule) for rule in ("vllm", "tensorrt")),
+        columns=letters(2),
     ),
     "fleet_log": fleet_log,
-    "memory": lambda: panel("waiting kv preempted ttft50 itl50 longest", servers.out_of_memory(8)),
+    "memory": lambda: panel("waiting kv preempted ttft50 itl50 longest", observed.out_of_memory(8)),
     "documents": lambda: panel(
-        "waiting kv_peak preempted itl50 itl99 longest", servers.with_documents(None)
+        "waiting kv_peak preempted itl50 itl99 longest", observed.with_documents(None)
     ),
-    "healthy": lambda: panel("waiting kv preempted ttft99 itl50 itl99", servers.at_rate(8)),
+    "healthy": lambda: panel("waiting kv preempted ttft99 itl50 itl99", observed.at_rate(8)),
 }
