@@ -1,7 +1,10 @@
 """The bank of questions: what an item is, and how it is read.
 
 The items live in `assets/quiz/NN.json`, both languages side by side; `load` reads them and names
-file, item and field where one is wrong.
+file, item and field where one is wrong.  `before.json` has one for each chapter, to be asked at its
+door; at its end the self-check asks the same with other numbers.
+
+Long because an item has many fields, and each is checked where it is read.
 """
 
 import json
@@ -16,6 +19,7 @@ from ui.files import ASSETS
 from ui.words.language import tr
 
 FOLDER = ASSETS / "quiz"
+BEFORE = "before"  # the file of what is asked before a chapter
 KINDS = ("single", "several", "numeric", "order", "curve")
 LEVELS = ("recall", "apply", "analyse")
 FEWEST = {"single": 4, "several": 4, "order": 3, "curve": 3}  # options
@@ -95,6 +99,7 @@ class Item:
     level: Level = "apply"
     twin: str = ""  # items with the same name here ask the same: never in one exam, one round
     exhibit: str = ""  # what is to be read first: a name in `exhibits.evidence`
+    after: str = ""  # before a chapter: the item that asks the same at its end
 
     @property
     def key(self) -> str:
@@ -135,6 +140,12 @@ def names() -> tuple[str, ...]:
 def all_items() -> dict[str, Item]:
     """The whole bank by key, chapter after chapter."""
     return {item.key: item for name in names() for item in load(name)}
+
+
+@cache
+def beforehand() -> dict[str, Item]:
+    """What is asked before a chapter, by its number; nothing is said to an answer."""
+    return {item.id: item for item in load(BEFORE)}
 
 
 @cache
@@ -231,7 +242,7 @@ def _item(file: Path, number: int, raw: object) -> Item:
         id=reader.text("id"),
         kind=kind,  # type: ignore[arg-type]
         question=reader.words("question"),
-        options=tuple(_option(part, kind) for part in reader.each("options")),
+        options=tuple(_option(part, kind, file.stem != BEFORE) for part in reader.each("options")),
         answer=_value(reader.inner("answer")) if numeric else None,
         lures=tuple(_value(part) for part in reader.each("lures")),
         otherwise=reader.words("otherwise") if numeric else None,
@@ -244,17 +255,18 @@ def _item(file: Path, number: int, raw: object) -> Item:
         level=reader.one_of("level", LEVELS),  # type: ignore[arg-type]
         twin=reader.text("twin", ""),
         exhibit=reader.text("exhibit", ""),
+        after=reader.text("after", ""),
     )
     _check_options(reader, item)
     return item
 
 
-def _option(reader: _ItemReader, kind: str) -> Option:
+def _option(reader: _ItemReader, kind: str, feedback: bool) -> Option:
     row = reader.number("misconception") if "misconception" in reader.raw else None
     return Option(
         text=reader.words("text"),
         right=kind == "order" or reader.truth("right"),
-        feedback=reader.words("feedback"),
+        feedback=reader.words("feedback") if feedback else Words("", ""),
         misconception=None if row is None else int(row),
         curve=reader.text("curve") if kind == "curve" else "",
     )

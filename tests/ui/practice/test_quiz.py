@@ -200,12 +200,12 @@ def item(name, item_id):
     return next(item for item in bank.load(name) if item.id == item_id)
 
 
-def test_the_example_of_a_static_batch_is_46_7_per_cent():
+def test_the_example_of_a_static_batch_is_55_6_per_cent():
     utilization = item("05", "seed_utilization")
-    assert utilization.answer.value == pytest.approx(100 * (10 + 100 + 30) / (3 * 100), abs=0.05)
-    assert judge(utilization, 46.7).right
-    assert judge(utilization, 47).right
-    wasted = judge(utilization, 53.3)
+    assert utilization.answer.value == pytest.approx(100 * (20 + 60 + 120) / (3 * 120), abs=0.05)
+    assert judge(utilization, 55.6).right
+    assert judge(utilization, 56).right
+    wasted = judge(utilization, 44.4)
     assert not wasted.right
     assert "160" in wasted.remarks[0].zh
     assert judge(utilization, 12).remarks == (utilization.otherwise,)
@@ -293,8 +293,8 @@ def test_an_answer_and_the_order_of_options_survive_a_change_of_language(app):
 
 
 def test_a_number_is_judged_as_soon_as_it_is_there(app):
-    app.number_input(key="quiz-answer-05-seed_utilization.zh").set_value(46.7).run()
-    assert "140 ÷ 300" in feedback(app)
+    app.number_input(key="quiz-answer-05-seed_utilization.zh").set_value(55.6).run()
+    assert "200 ÷ 360" in feedback(app)
 
 
 def test_several_are_judged_when_the_reader_asks(app):

@@ -63,7 +63,7 @@ def tpot():
 
 
 def utilization():
-    grid = slot_grid(served((10, 100, 30), 1, Static(3)), TICK)
+    grid = slot_grid(served((20, 60, 120), 1, Static(3)), TICK)
     return 100 * float(grid.utilization[-1])
 
 
