@@ -57,8 +57,7 @@ def changes() -> list[tuple[str, bool, bool | None]]:
     """Of each chapter that was asked before it began: its number, whether the answer was right
     then, and whether it is now; None while its twin in the self-check is open."""
     marks, found = answers.marks(), []
-    for name in rounds.chapter_names():
-        item = bank.beforehand()[name]
+    for name, item in bank.beforehand().items():
         _, option = progress.beforehand(item)
         if option is not None:
             now = answers.is_right(item.after) if item.after in marks else None

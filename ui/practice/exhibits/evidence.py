@@ -6,6 +6,7 @@ against the very same run.  Long because all panels stand in one list.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -67,13 +68,19 @@ Exhibit = Table | Log | Figure
 
 def show(name: str, key: str) -> None:
     """Draw the named exhibit where called."""
-    match EXHIBITS[name]():
+    match made(name):
         case Table() as table:
             st.markdown(table.here())
         case Log(lines):
-            st.code("\n".join(lines), language=None, wrap_lines=False)
+            st.code("\n".join(lines), language=None, wrap_lines=True)
         case Figure(draw, alt):
             charts.show(draw(links.is_lecture()), f"quiz-exhibit-{key}", alt.here())
+
+
+@cache
+def made(name: str) -> Exhibit:
+    """The same for every reader, so it is made once."""
+    return EXHIBITS[name]()
 
 
 def same(text: str) -> Words:
