@@ -92,6 +92,27 @@ def test_progress_survives_reload_export_and_import_until_it_is_reset(new_page):
     assert helpers.barriers(page) == []
 
 
+def test_the_question_at_the_door_is_folded_asked_once_and_kept(new_page):
+    page, door = new_page("en"), ".st-key-act-beforehand"
+    helpers.visit(page, "/fragmentation")
+    expect(page.locator(door)).to_be_visible()
+    page.locator(door).get_by_role("button").first.click()
+    page.locator('[data-testid="stForm"] label').filter(has_text="14").first.click()
+    page.get_by_role("button", name="Keep", exact=True).click()
+    expect(page.locator(door)).to_have_count(0)
+    helpers.visit(page, "/quiz", part="progress")  # a new session: the browser has kept it
+    row = page.locator(".st-key-progress-changes tr").filter(has_text="07")
+    expect(row).to_contain_text("right")
+    expect(row).to_contain_text("not yet")
+    helpers.visit(page, "/fragmentation")
+    helpers.settle(page)
+    expect(page.locator(door)).to_have_count(0)
+    helpers.visit(page, "/batching", part="sandbox", slots=8)
+    helpers.visit(page, "/batching", batch=2)
+    helpers.settle(page)
+    expect(page.locator(door)).to_have_count(0)  # a link that carries state asks nothing
+
+
 def test_two_tabs_add_to_each_other(new_page):
     page = new_page("en")
     helpers.visit(page, "/batching", part="check")

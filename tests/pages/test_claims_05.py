@@ -518,8 +518,10 @@ def test_why_continuous():
 
 
 def test_seed_utilization():
-    layout = grid(shown("seed_utilization").setup)
-    answer, lures = QUIZ["seed_utilization"]["answer"], QUIZ["seed_utilization"]["lures"]
+    item, hook = QUIZ["seed_utilization"], shown("seed_utilization").setup
+    requests = workload.of_lengths((20, 60, 120), hook.requests[0].prompt_tokens)
+    layout = grid(replace(hook, requests=requests))
+    answer, lures = item["answer"], item["lures"]
     exact = 100 * layout.utilization[-1]
     assert exact == pytest.approx(answer["value"], abs=answer["tolerance"])
     wasted, occupied, ratio, tail = (lure["value"] for lure in lures)
@@ -528,10 +530,12 @@ def test_seed_utilization():
     assert occupied == 100 * np.mean(layout.cells != slots.EMPTY)
     assert ratio == pytest.approx(exact / 100, abs=0.001)
     writing = np.isin(layout.cells, (slots.PREFILL, slots.DECODE))
-    assert tail == pytest.approx(100 * np.mean(writing[:, 30:]), abs=0.1)
-    assert set(np.sum(writing[:, :30], axis=0)) == {2, 3}  # two or three in the first 30 steps
-    assert set(np.sum(writing[:, 30:], axis=0)) == {1}  # B alone in the last 70
-    assert (np.flatnonzero(writing[A])[-1], np.flatnonzero(writing[C])[-1]) == (9, 29)
+    assert tail == pytest.approx(100 * np.mean(writing[:, 60:]), abs=0.1)
+    assert set(np.sum(writing[:, :60], axis=0)) == {2, 3}  # two or three in the first 60 steps
+    assert set(np.sum(writing[:, 60:], axis=0)) == {1}  # C alone in the last 60
+    assert (np.flatnonzero(writing[A])[-1], np.flatnonzero(writing[B])[-1]) == (19, 59)
+    hooked = {request.output_tokens for request in hook.requests}
+    assert hooked != {20, 60, 120}  # not the chapter's own example once more
 
 
 def test_dynamic_is_not_continuous():

@@ -536,15 +536,6 @@ def test_which_metric():
     assert len(totals) == 1
 
 
-def test_sign_of_the_change():
-    for one in changes(2048):
-        assert np.all(np.diff(one.long[:-1]) > 0)  # more and more so
-        assert one.long[-1] < one.long[-2] or one.long[-1] > 0
-    said = shown("sign_of_the_change").said
-    assert said["load_result"]["documents"].startswith("later at 2 to 14")
-    assert said["load_why"]["sooner"] > 0
-
-
 # -- in the real engines -------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from ui.course import chapters, links, state
 from ui.course.chapters import Chapter
 from ui.course.prose import Prose
-from ui.page import frame
+from ui.page import beforehand, frame
 from ui.words import language as languages
 from ui.words.language import tr
 
@@ -40,6 +40,8 @@ def header(here: Chapter, acts: Sequence[Act], act: Act) -> None:
                 with st.container(key=key, width="content"):
                     links.link(here, each.name, part=each.code)
             _deeper(here, [each for each in acts if each.deeper], act)
+            if act is acts[0]:
+                beforehand.offer(here)
 
 
 def _deeper(here: Chapter, acts: Sequence[Act], act: Act) -> None:

@@ -2,6 +2,7 @@
 
 frame          what surrounds every page: chapter list, language, styles, lecture view
 home           the home page
+beforehand     one question at the door of a chapter
 miniatures     a small picture for each chapter's card
 concepts       a sentence for each concept, and the chapter that shows it
 glossary_list  every term, to be searched

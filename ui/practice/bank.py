@@ -1,7 +1,10 @@
 """The bank of questions: what an item is, and how it is read.
 
 The items live in `assets/quiz/NN.json`, both languages side by side; `load` reads them and names
-file, item and field where one is wrong.
+file, item and field where one is wrong.  `before.json` has one for each chapter, to be asked at its
+door; at its end the self-check asks the same with other numbers.
+
+Long because an item has many fields, and each is checked where it is read.
 """
 
 import json
@@ -16,11 +19,14 @@ from ui.files import ASSETS
 from ui.words.language import tr
 
 FOLDER = ASSETS / "quiz"
+BEFORE = "before"  # the file of what is asked before a chapter
 KINDS = ("single", "several", "numeric", "order", "curve")
-MIN_OPTIONS = 3
+LEVELS = ("recall", "apply", "analyse")
+FEWEST = {"single": 4, "several": 4, "order": 3, "curve": 3}  # options
 LARGEST_NUMBER = 1e15  # of an answer
 
 Kind = Literal["single", "several", "numeric", "order", "curve"]
+Level = Literal["recall", "apply", "analyse"]
 Answer = Any  # single, curve: option index; several, order: list of indices; numeric: float
 
 
@@ -88,8 +94,12 @@ class Item:
     sources: tuple[str, ...]
     engine_version: str
     link: Link | None
-    figure: str = ""  # curve: a name in `quiz_curves`
+    figure: str = ""  # curve: a name in `exhibits.quiz_curves`
     chapter: str = ""  # the name of its file
+    level: Level = "apply"
+    twin: str = ""  # items with the same name here ask the same: never in one exam, one round
+    exhibit: str = ""  # what is to be read first: a name in `exhibits.evidence`
+    after: str = ""  # before a chapter: the item that asks the same at its end
 
     @property
     def key(self) -> str:
@@ -133,6 +143,12 @@ def all_items() -> dict[str, Item]:
 
 
 @cache
+def beforehand() -> dict[str, Item]:
+    """What is asked before a chapter, by its number; nothing is said to an answer."""
+    return {item.id: item for item in load(BEFORE)}
+
+
+@cache
 def load(name: str, folder: Path = FOLDER) -> tuple[Item, ...]:
     """The items of `assets/quiz/<name>.json`, checked."""
     file = folder / f"{name}.json"
@@ -170,6 +186,12 @@ class _ItemReader:
         value = self.raw.get(field, default)
         if not isinstance(value, str) or (default is None and not value.strip()):
             raise self.error(field, "expected a text")
+        return value
+
+    def one_of(self, field: str, known: tuple[str, ...]) -> str:
+        value = self.text(field)
+        if value not in known:
+            raise self.error(field, f"expected one of {', '.join(known)}")
         return value
 
     def words(self, field: str) -> Words:
@@ -214,15 +236,13 @@ class _ItemReader:
 def _item(file: Path, number: int, raw: object) -> Item:
     name = raw.get("id") if isinstance(raw, dict) else None
     reader = _ItemReader(file.name, str(name or f"number {number}"), raw)
-    kind = reader.text("kind")
-    if kind not in KINDS:
-        raise reader.error("kind", f"expected one of {', '.join(KINDS)}")
+    kind = reader.one_of("kind", KINDS)
     numeric = kind == "numeric"
     item = Item(
         id=reader.text("id"),
-        kind=kind,  # type: ignore[arg-type]  # checked just above
+        kind=kind,  # type: ignore[arg-type]
         question=reader.words("question"),
-        options=tuple(_option(part, kind) for part in reader.each("options")),
+        options=tuple(_option(part, kind, file.stem != BEFORE) for part in reader.each("options")),
         answer=_value(reader.inner("answer")) if numeric else None,
         lures=tuple(_value(part) for part in reader.each("lures")),
         otherwise=reader.words("otherwise") if numeric else None,
@@ -232,17 +252,21 @@ def _item(file: Path, number: int, raw: object) -> Item:
         link=_link(reader.inner("link")) if "link" in reader.raw else None,
         figure=reader.text("figure") if kind == "curve" else "",
         chapter=file.stem,
+        level=reader.one_of("level", LEVELS),  # type: ignore[arg-type]
+        twin=reader.text("twin", ""),
+        exhibit=reader.text("exhibit", ""),
+        after=reader.text("after", ""),
     )
     _check_options(reader, item)
     return item
 
 
-def _option(reader: _ItemReader, kind: str) -> Option:
+def _option(reader: _ItemReader, kind: str, feedback: bool) -> Option:
     row = reader.number("misconception") if "misconception" in reader.raw else None
     return Option(
         text=reader.words("text"),
         right=kind == "order" or reader.truth("right"),
-        feedback=reader.words("feedback"),
+        feedback=reader.words("feedback") if feedback else Words("", ""),
         misconception=None if row is None else int(row),
         curve=reader.text("curve") if kind == "curve" else "",
     )
@@ -265,8 +289,8 @@ def _check_options(reader: _ItemReader, item: Item) -> None:
     if item.kind == "numeric":
         if item.options:
             raise reader.error("options", "a numeric item has none")
-    elif len(item.options) < MIN_OPTIONS:
-        raise reader.error("options", f"expected {MIN_OPTIONS} or more")
+    elif len(item.options) < FEWEST[item.kind]:
+        raise reader.error("options", f"expected {FEWEST[item.kind]} or more")
     elif item.kind in ("single", "curve") and num_right != 1:
         raise reader.error("options", f"expected one right option, found {num_right}")
     elif item.kind == "several" and num_right == 0:

@@ -30,7 +30,8 @@ SCRIPT = ASSETS / "countdown.js"
 
 @cache
 def drawn(seed: int, num_items: int) -> tuple[Item, ...]:
-    """Questions from chapters in turn, so that each has its share, and a sum now and then."""
+    """Questions from chapters in turn, so that each has its share, and a sum now and then; of those
+    that ask the same, one."""
     lot = random.Random(f"paper:{seed}:{num_items}")
     piles = [list(bank.load(name)) for name in rounds.chapter_names()]
     lot.shuffle(piles)
@@ -39,9 +40,13 @@ def drawn(seed: int, num_items: int) -> tuple[Item, ...]:
     sums = [drills.item(name, seed) for name in drills.TEXTS]
     lot.shuffle(sums)
     paper: list[Item] = []
+    twins: set[str] = set()
     while len(paper) < num_items and (piles or sums):
         pile = sums if sums and len(paper) % ONE_SUM_IN == ONE_SUM_IN - 1 else _next_pile(piles)
-        paper.append(pile.pop())
+        item = pile.pop()
+        if item.twin not in twins:
+            paper.append(item)
+            twins |= {item.twin} - {""}
         piles = [pile for pile in piles if pile]
     return tuple(paper)
 

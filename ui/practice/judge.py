@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ui.practice.bank import Answer, Item, Words
+from ui.practice.bank import Answer, Item, Option, Words
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Verdict:
 
     right: bool
     remarks: tuple[Words, ...]
-    missing: int = 0  # several: right options not ticked
+    missed: tuple[Option, ...] = ()  # several: right options not ticked
     right_so_far: bool = False  # several: nothing wrong was ticked
 
 
@@ -45,12 +45,12 @@ def _judge_single(item: Item, answer: int) -> Verdict:
 
 
 def _judge_several(item: Item, answer: Sequence[int]) -> Verdict:
-    missing = sum(option.right for option in item.options) - sum(
-        item.options[index].right for index in answer
+    missed = tuple(
+        option for index, option in enumerate(item.options) if option.right and index not in answer
     )
     wrong = [index for index in answer if not item.options[index].right]
     remarks = tuple(item.options[index].feedback for index in wrong or sorted(answer))
-    return Verdict(not wrong and missing == 0, remarks, missing, right_so_far=not wrong)
+    return Verdict(not wrong and not missed, remarks, missed, right_so_far=not wrong)
 
 
 def _judge_numeric(item: Item, answer: float) -> Verdict:

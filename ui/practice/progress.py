@@ -249,6 +249,25 @@ def _take_guesses(text: str) -> None:
             guesses()[name] = guess | {"asked": asked}
 
 
+# Before a chapter
+
+
+def beforehand(item: Item) -> tuple[str, int | None]:
+    """Where the question before a chapter stands ("open", "answered", "skipped"), and its answer;
+    an answer that it cannot have leaves it open."""
+    kept = guesses().get(item.key, {})
+    answer = kept.get("answers", {}).get("option")
+    if kept.get("state") == "answered" and item.takes(answer):
+        return "answered", answer
+    return ("skipped" if kept.get("state") == "skipped" else "open"), None
+
+
+def keep_beforehand(item: Item, option: int | None) -> None:
+    """Kept as a guess is: never graded, and the browser remembers it; None: skipped."""
+    given = {} if option is None else {"option": option}
+    guesses()[item.key] = {"state": "answered" if given else "skipped", "answers": given}
+
+
 @cache
 def _script() -> str:
     return SCRIPT.read_text(encoding="utf-8")

@@ -24,6 +24,7 @@ def show(large: bool = False) -> None:
     _carry_off()
     alt = tr("每章答对了几题", "How many questions of each chapter are answered correctly")
     charts.show(_bars(), "progress-bars", alt)
+    _say_changes()
     _bring_back()
 
 
@@ -50,6 +51,37 @@ def _bars() -> go.Figure:
     )
     figure.update_yaxes(dtick=1)  # every chapter by name
     return figure
+
+
+def changes() -> list[tuple[str, bool, bool | None]]:
+    """Of each chapter that was asked before it began: its number, whether the answer was right
+    then, and whether it is now; None while its twin in the self-check is open."""
+    marks, found = answers.marks(), []
+    for name, item in bank.beforehand().items():
+        _, option = progress.beforehand(item)
+        if option is not None:
+            now = answers.is_right(item.after) if item.after in marks else None
+            found.append((name, item.options[option].right, now))
+    return found
+
+
+def _say_changes() -> None:
+    rows = changes()
+    if not rows:
+        return
+    words = {True: tr("对", "right"), False: tr("错", "wrong"), None: tr("还没答", "not yet")}
+    names = rounds.chapter_names()
+    head = tr("同一件事，问两遍 | 学之前 | 现在", "The same idea, asked twice | Before | Now")
+    lines = [f"| {names[name]} | {words[then]} | {words[now]} |" for name, then, now in rows]
+    learnt = sum(now is True and not then for _, then, now in rows)
+    with st.container(key="progress-changes"):
+        st.markdown(
+            tr(
+                f"开头答错、现在答对的有 **{learnt}** 章。",
+                f"Wrong before the chapter and right now: **{learnt}**.",
+            )
+        )
+        st.markdown("\n".join([f"| {head} |", "|---|---|---|", *lines]))
 
 
 def _say() -> None:

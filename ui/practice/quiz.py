@@ -14,9 +14,10 @@ from ui import charts
 from ui.controls import turns
 from ui.course import links
 from ui.files import ROOT
-from ui.practice import answers, progress, quiz_curves
+from ui.practice import answers, progress
 from ui.practice.answers import Sheet
 from ui.practice.bank import LARGEST_NUMBER, Answer, Item, load, plain
+from ui.practice.exhibits import evidence, quiz_curves
 from ui.practice.judge import Verdict, judge, solution
 from ui.words.language import current, tr, worded
 
@@ -61,6 +62,8 @@ def draw(sheet: Sheet, item: Item, number: str) -> None:
             st.markdown(f":small[{number}]")
             _ask_certainty(sheet, item)
         st.markdown(item.question.here())
+        if item.exhibit:
+            evidence.show(item.exhibit, sheet.of(item))
         _ASKERS[item.kind](sheet, item)
         given = answers.given(sheet, item)
         if sheet.judges and given.answer is not None:
@@ -113,13 +116,17 @@ def _say_verdict(verdict: Verdict, sure: bool) -> None:
         st.markdown(_verdict_line(verdict, sure))
     for words in verdict.remarks:
         st.markdown(words.here())
+    for option in verdict.missed:
+        said = tr("，没有选到。", " was not ticked. ")
+        st.markdown(f"“{option.text.here()}”{said}{option.feedback.here()}")
 
 
 def _verdict_line(verdict: Verdict, sure: bool) -> str:
-    if verdict.missing and verdict.right_so_far:
+    if verdict.missed and verdict.right_so_far:
+        num_missed = len(verdict.missed)
         return tr(
-            f"还不完整：有 {verdict.missing} 项没有选到。",
-            f"Not complete yet: {verdict.missing} more to tick.",
+            f"还不完整：有 {num_missed} 项没有选到。",
+            f"Not complete yet: {num_missed} more to tick.",
         )
     if sure:
         return tr(
@@ -194,13 +201,13 @@ def _ask_curve(sheet: Sheet, item: Item) -> None:
     """
     order = sheet.order(item)
     letters = {index: chr(ord("A") + place) for place, index in enumerate(order)}
-    curves = {letters[index]: item.options[index].curve for index in order}
+    lettered = {letters[index]: item.options[index].curve for index in order}
     words = {index: f"{letters[index]}  {item.options[index].text.here()}" for index in order}
     is_lecture = links.is_lecture()
     figure, options = st.columns([3, 2]) if is_lecture else (st.container(), st.container())
     with figure:
         charts.show(
-            quiz_curves.figure(item.figure, curves, large=is_lecture),
+            quiz_curves.figure(item.figure, lettered, large=is_lecture),
             f"quiz-curves-{sheet.of(item)}",
             alt="; ".join(words.values()),
         )

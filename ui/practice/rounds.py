@@ -121,4 +121,10 @@ def questions(scope: str, number: int) -> list[Item]:
     chapters_here = chapter_names()
     mixed = [item for item in bank.all_items().values() if item.chapter in chapters_here]
     random.Random(number).shuffle(mixed)
-    return in_order(mixed)[:ROUND]
+    return without_twins(in_order(mixed))[:ROUND]
+
+
+def without_twins(items: Sequence[Item]) -> list[Item]:
+    """Of those that ask the same, the first."""
+    firsts = {item.twin or item.key: item for item in reversed(items)}
+    return [item for item in items if firsts[item.twin or item.key] is item]

@@ -12,7 +12,7 @@ from ui.practice.answers import Mark
 KEY = "05/why_continuous"
 MARKS = {
     KEY: Mark(1, True, 2),
-    "05/seed_utilization": Mark(46.7, False, 1),
+    "05/seed_utilization": Mark(55.6, False, 1),
     "05/what_static_wastes": Mark([0, 2], False, 1),
 }
 
@@ -65,7 +65,7 @@ def test_what_is_not_a_progress_file_is_refused_by_its_place(content, named):
     ("key", "good", "bad"),
     [
         ("05/why_continuous", [0, 3], [-1, 4, 1.0, None, [1], True]),
-        ("05/seed_utilization", [0, 46.7, -3], [float("nan"), float("inf"), 10**400, "1", True]),
+        ("05/seed_utilization", [0, 55.6, -3], [float("nan"), float("inf"), 10**400, "1", True]),
         ("05/what_static_wastes", [[0], [2, 1]], [[], [0, 0], [9], 0, [True], ["0"]]),
         ("03/stations_in_order", [], [[0], [0, 0, 1]]),
     ],

@@ -34,8 +34,35 @@ def all_words(item):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_chapter_has_seven_items_or_more(name):
-    assert len(bank.load(name)) >= 7
+def test_a_chapter_has_nine_items_or_more(name):
+    assert len(bank.load(name)) >= 9
+
+
+def test_at_most_a_quarter_of_the_bank_is_recall():
+    recall = [item for _, item in ITEMS if item.level == "recall"]
+    assert len(recall) <= len(ITEMS) / 4
+
+
+@every_item
+def test_a_single_choice_has_four_options_and_each_its_own_words(name, item):
+    if item.kind == "single":
+        assert len(item.options) == 4
+    for language in ("zh", "en"):
+        for part in ("text", "feedback"):
+            said = [getattr(getattr(option, part), language) for option in item.options]
+            assert len(set(said)) == len(said)
+
+
+def test_every_lure_known_from_the_field_is_met_in_some_item():
+    lures = {option.misconception for _, item in ITEMS for option in item.options}
+    assert {13, 18, 26, 27, 28, 30, 55, 57, 70, 71} <= lures
+
+
+def test_feedback_on_several_is_no_reply_since_it_also_stands_where_one_was_missed():
+    for _, item in ITEMS:
+        for option in item.options if item.kind == "several" else ():
+            assert not re.match(r"Yes|No\b|Possible", option.feedback.en), item.key
+            assert not re.match(r"对|不对|可能", option.feedback.zh), item.key
 
 
 @every_item
@@ -78,13 +105,16 @@ def test_nothing_turns_into_strikethrough_or_a_formula(name, item):
             assert not re.search(r"\d~\d|\$|\*\*", text)
 
 
-@every_item
-def test_show_me_opens_the_very_state_it_names(name, item):
-    link = dict(item.link.query)
-    chapter = next(chapter for chapter in CHAPTERS if chapter.script.stem == item.link.page)
+LINKS = {(at.page, *sorted(at.query.items())): at for at in (item.link for _, item in ITEMS) if at}
+
+
+@pytest.mark.parametrize("at", LINKS.values(), ids=lambda at: f"{at.page}-{'-'.join(at.query)}")
+def test_show_me_opens_the_very_state_it_names(at):
+    link = dict(at.query)
+    chapter = next(chapter for chapter in CHAPTERS if chapter.script.stem == at.page)
     assert link["part"] in chapter.acts
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page(f"pages/{item.link.page}.py")
+    app.switch_page(f"pages/{at.page}.py")
     app.query_params = link
     app.run()
     assert not app.exception
@@ -110,9 +140,10 @@ GOOD = {
             "right": right,
             "feedback": {"zh": "因为", "en": "because"},
         }
-        for right in (True, False, False)
+        for right in (True, False, False, False)
     ],
     "source": ["https://example.org"],
+    "level": "apply",
 }
 
 
@@ -139,8 +170,9 @@ def without(path):
             "99.json, item one, field options[0].right: expected true or false",
         ),
         (without(["source"]), "99.json, item one, field source: expected a list of texts"),
-        (without(["options", 0]), "99.json, item one, field options: expected 3 or more"),
+        (without(["options", 0]), "99.json, item one, field options: expected 4 or more"),
         ({**GOOD, "kind": "essay"}, "99.json, item one, field kind: expected one of"),
+        (without(["level"]), "99.json, item one, field level: expected a text"),
         (
             {**GOOD, "kind": "numeric", "options": []},
             "99.json, item one, field answer: expected an object",
@@ -168,12 +200,12 @@ def item(name, item_id):
     return next(item for item in bank.load(name) if item.id == item_id)
 
 
-def test_the_example_of_a_static_batch_is_46_7_per_cent():
+def test_the_example_of_a_static_batch_is_55_6_per_cent():
     utilization = item("05", "seed_utilization")
-    assert utilization.answer.value == pytest.approx(100 * (10 + 100 + 30) / (3 * 100), abs=0.05)
-    assert judge(utilization, 46.7).right
-    assert judge(utilization, 47).right
-    wasted = judge(utilization, 53.3)
+    assert utilization.answer.value == pytest.approx(100 * (20 + 60 + 120) / (3 * 120), abs=0.05)
+    assert judge(utilization, 55.6).right
+    assert judge(utilization, 56).right
+    wasted = judge(utilization, 44.4)
     assert not wasted.right
     assert "160" in wasted.remarks[0].zh
     assert judge(utilization, 12).remarks == (utilization.otherwise,)
@@ -187,11 +219,11 @@ def test_a_stall_shows_in_the_largest_gap_and_not_in_the_mean():
 
 def test_several_must_be_complete_and_free_of_lures():
     wastes = item("05", "what_static_wastes")
-    assert judge(wastes, [0, 1, 2]).right
-    incomplete = judge(wastes, [0, 1])
+    assert judge(wastes, [0, 1]).right
+    incomplete = judge(wastes, [0])
     assert not incomplete.right
-    assert incomplete.missing == 1
-    assert judge(wastes, [0, 1, 2, 3]).remarks == (wastes.options[3].feedback,)
+    assert incomplete.missed == (wastes.options[1],)
+    assert judge(wastes, [0, 1, 3]).remarks == (wastes.options[3].feedback,)
 
 
 def test_an_order_is_answered_by_its_first_wrong_place():
@@ -266,17 +298,25 @@ def test_an_answer_and_the_order_of_options_survive_a_change_of_language(app):
 
 
 def test_a_number_is_judged_as_soon_as_it_is_there(app):
-    app.number_input(key="quiz-answer-05-seed_utilization.zh").set_value(46.7).run()
-    assert "140 ÷ 300" in feedback(app)
+    app.number_input(key="quiz-answer-05-seed_utilization.zh").set_value(55.6).run()
+    assert "200 ÷ 360" in feedback(app)
 
 
 def test_several_are_judged_when_the_reader_asks(app):
     wastes = item("05", "what_static_wastes")
-    for index in (0, 1, 2):
+    for index in (0, 1):
         app.checkbox(key=f"quiz-answer-05-what_static_wastes-{index}").check().run()
     assert wastes.options[0].feedback.zh not in feedback(app)
     app.button(key="quiz-answer-05-what_static_wastes-check").click().run()
     assert wastes.options[0].feedback.zh in feedback(app)
+
+
+def test_what_was_missed_of_several_is_named_and_explained(app):
+    wastes = item("05", "what_static_wastes")
+    app.checkbox(key="quiz-answer-05-what_static_wastes-0").check().run()
+    app.button(key="quiz-answer-05-what_static_wastes-check").click().run()
+    assert f"“{wastes.options[1].text.zh}”" in feedback(app)
+    assert wastes.options[1].feedback.zh in feedback(app)
 
 
 def test_a_question_can_be_tried_again(app):

@@ -73,7 +73,7 @@ def test_who_chooses_by_length_is_right_about_as_often_as_by_chance(pick, langua
         of_options = lengths(item)
         chosen = pick(of_options)
         share += (of_options[right(item)] == chosen) / of_options.count(chosen) / len(ONE_IS_RIGHT)
-    assert 0.1 < share < 0.35  # three or four options: by chance it is 0.27
+    assert 0.1 < share < 0.33  # four options, three of curves: by chance it is 0.25
 
 
 # -- the order of a round ----------------------------------------------------------------------
@@ -152,6 +152,18 @@ def test_a_paper_is_settled_by_its_number_and_spread_over_chapters():
     chapters = Counter(item.chapter for item in paper)
     assert chapters.pop(drills.CHAPTER) == 4
     assert max(chapters.values()) - min(chapters.values()) <= 1
+
+
+def test_what_asks_the_same_never_meets_in_one_exam_nor_in_one_round(session):
+    twins = Counter(item.twin for item in ITEMS.values() if item.twin)
+    assert len(twins) >= 7
+    assert min(twins.values()) >= 2
+    papers = [exam.questions(exam.Paper(seed, 30, 60)) for seed in range(200)]
+    language.choose("en")
+    for items in [*papers, *(rounds.questions(rounds.MIXED, number) for number in range(100))]:
+        met = Counter(item.twin for item in items if item.twin)
+        assert max(met.values(), default=0) <= 1
+    assert all(len(paper) == 30 for paper in papers)
 
 
 @pytest.mark.usefixtures("session")

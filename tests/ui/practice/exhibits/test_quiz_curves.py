@@ -5,7 +5,8 @@ import pytest
 
 from sim.cost import Roofline, phases
 from sim.studies import acceptance
-from ui.practice import bank, quiz_curves
+from ui.practice import bank
+from ui.practice.exhibits import quiz_curves
 
 ITEMS = [item for item in bank.all_items().values() if item.kind == "curve"]
 every_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.key)
@@ -28,10 +29,10 @@ def test_every_option_is_a_curve_of_the_figure_and_the_right_one_is_that_of_sim(
 
 @every_item
 def test_curves_lie_apart_somewhere(item):
-    curves = list(quiz_curves.BUNDLES[item.figure]().curves.values())
-    top = max(curve.max() for curve in curves)
-    for place, one in enumerate(curves):
-        for other in curves[place + 1 :]:
+    lines = list(quiz_curves.BUNDLES[item.figure]().curves.values())
+    top = max(curve.max() for curve in lines)
+    for place, one in enumerate(lines):
+        for other in lines[place + 1 :]:
             assert np.abs(one - other).max() > 0.1 * top
 
 
