@@ -1,9 +1,9 @@
 """Chapter 14.  The clinic: a sick server, three questions, a cure that is run.
 
 The reader follows one case that is worked out, answers two of the three questions in the next, then
-has cases by lot and turns changes out of a list or the server's own knobs; every cure, and the
-tempting wrong one beside it, is run on the same traffic and drawn over what was before.  At last
-they bring the metrics of a server of their own.
+takes cases off a list, the three of the course first, and turns changes out of a list or the
+server's own knobs; every cure, and the tempting wrong one beside it, is run on the same traffic and
+drawn over what was before.  At last they bring the metrics of a server of their own.
 """
 
 from sim.studies import clinic as sick
@@ -13,21 +13,20 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.clinic import (
-    as_engines_say,
     bring,
     brought_notes,
     metrics_example,
     metrics_text,
     pictures,
-    questions,
     treatment,
 )
+from ui.subjects.clinic.in_words import as_engines_say, more_readings, questions
 from ui.words.numbers import count, memory, percent, scaled, seconds
 
 WORKED, HALF = sick.CASES["kv_full"], sick.CASES["few_slots"]
 CONTIGUOUS = Change("paged", False)
 TEMPTING = Change("max_num_seqs", 512)
-FIRST_SEED = sick.number_of("long_prompts")
+FIRST = "long_prompts"
 HIGHEST_SEED = 9_999
 BUDGET = 2  # changes
 QUESTIONS = ("step1", "step2", "step3")
@@ -77,8 +76,8 @@ def ask(number: int, key: str, panel: Panel, case: Case) -> bool:
     return True
 
 
-def show(case: Case, here: Panel, before: Panel | None) -> None:
-    """Cards and panel of a server; with what was before the change on the same axes."""
+def show(case: Case, server: Deployment, here: Panel, before: Panel | None) -> None:
+    """Cards, panel and table of a server; with what was before the change on the same axes."""
     was = before or here
     seen, old = here.readings, was.readings
     chapter.cards(
@@ -103,7 +102,10 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
             Card(
                 tr("带宽 / 算力", "Bandwidth / compute"),
                 f"{questions.share(seen.bandwidth)} / {questions.share(seen.compute)}",
-                tr("占数据手册", "of the data sheet"),
+                tr(
+                    f"占手册；kernel 在跑 {percent(here.gpu_busy)}",
+                    f"of the data sheet; kernels run {percent(here.gpu_busy)}",
+                ),
             ),
         ]
     )
@@ -116,6 +118,7 @@ def show(case: Case, here: Panel, before: Panel | None) -> None:
             "waiting; targets dotted",
         ),
     )
+    chapter.say("more", table=more_readings.table(here, server))
 
 
 def show_cured(case: Case, before: Panel, here: Panel, tempting: Panel) -> None:
@@ -138,7 +141,7 @@ def show_cured(case: Case, before: Panel, here: Panel, tempting: Panel) -> None:
 def treat(case: Case, seed: int, changes: tuple[Change, ...]) -> tuple[Panel, Panel]:
     """Run the server as it was and as it is now, and show both."""
     before, here = runs.panel(case.code, seed), runs.panel(case.code, seed, changes)
-    show(case, here, before if changes else None)
+    show(case, runs.sick_server(case.code, seed, changes), here, before if changes else None)
     if changes and here.keeps(case.slo):
         show_cured(case, before, here, runs.panel(case.code, seed, case.lures[:1]))
     chapter.leaves_out("panel_leaves_out")
@@ -147,11 +150,13 @@ def treat(case: Case, seed: int, changes: tuple[Change, ...]) -> tuple[Panel, Pa
 
 def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Panel) -> bool:
     """Whether the promise is kept now, and why or why not; `key`: whether to tell the cause."""
-    reading, refused = questions.reading(1, here, case.slo), count(here.num_refused)
+    reading, toll = questions.reading(1, here, case.slo), questions.toll(here)
     server = runs.sick_server(case.code, seed)
     turned = treatment.in_words(changes, server)
     if not here.keeps(case.slo):
-        chapter.say("not_kept", turned=turned, reading=reading, refused=refused)
+        chapter.say("not_kept", turned=turned, reading=reading, toll=toll)
+        if treatment.is_trade(case, changes):
+            chapter.say("trade", trade=questions.told(case, "trade"))
         if treatment.is_tempted(case, changes):
             chapter.say("tempts", lure=questions.told(case, "lure"))
         label = tr("不想猜了，告诉我病因", "Enough guessing: show me the cause")
@@ -162,10 +167,12 @@ def judge(key: str, case: Case, seed: int, changes: tuple[Change, ...], here: Pa
         "kept",
         turned=turned,
         reading=reading,
-        refused=refused,
+        toll=toll,
         gpus=runs.sick_server(case.code, seed, changes).num_gpus,
         gpus_before=server.num_gpus,
     )
+    if not treatment.is_aimed(case, changes):
+        chapter.say("another")
     tempting = runs.panel(case.code, seed, case.lures[:1])
     say_cause(case, server)
     chapter.say(
@@ -240,7 +247,12 @@ def hook() -> None:
     contiguous = runs.panel(WORKED.code, 0, (CONTIGUOUS,))
     if memory_kind == "contiguous":
         turned = (CONTIGUOUS, *changes)
-        show(WORKED, runs.panel(WORKED.code, 0, turned), contiguous if changes else None)
+        show(
+            WORKED,
+            runs.sick_server(WORKED.code, 0, turned),
+            runs.panel(WORKED.code, 0, turned),
+            contiguous if changes else None,
+        )
         chapter.leaves_out("panel_leaves_out")
     else:
         turned = changes
@@ -262,6 +274,9 @@ def hook() -> None:
         throughput=count(contiguous.output_tokens_per_second),
         paged=count(before.output_tokens_per_second),
         preemptions=count(before.num_preemptions),
+        failed=count(before.signs.num_failed),
+        users=count(before.signs.num_users),
+        patience=seconds(server.patience_seconds),
     )
     chapter.say("hook_cure", hidden_by=guess)
     if changes and memory_kind == "paged":
@@ -295,16 +310,17 @@ def half() -> None:
 @chapter.act("alone", tr("独立诊断", "On your own"))
 def alone() -> None:
     chapter.say("alone", budget=BUDGET)
-    label = tr("病例签号", "Case number")
-    seed = chapter.number(
-        "seed", label, 0, HIGHEST_SEED, start=FIRST_SEED, in_text=True, clears=OF_A_CASE
-    )
-    case = sick.drawn(seed)
+    cases, label = questions.list_of_cases(), tr("病例", "Case")
+    code = chapter.choose("case", label, cases, start=FIRST, in_text=True, clears=OF_A_CASE)
+    label = tr("流量签号", "Traffic number")
+    seed = chapter.number("seed", label, 0, HIGHEST_SEED, start=0, in_text=True, clears=OF_A_CASE)
+    case = sick.CASES[code]
     server = runs.sick_server(case.code, seed)
     chapter.say("story", title=questions.name(case), story=questions.told(case, "story"))
     turned = choose_changes(case, server)
     is_over = len(turned) > BUDGET
-    changes = () if is_over else turned
+    starts = is_over or runs.sick_server(case.code, seed, turned).starts
+    changes = () if is_over or not starts else turned
     with chapter.waiting(tr("正在运行这台服务器…", "Running the server…")):
         before, here = treat(case, seed, changes)
     is_asked = (
@@ -315,22 +331,25 @@ def alone() -> None:
     is_cured = False
     if is_over:
         chapter.say("over_budget", turned=len(turned), budget=BUDGET)
+    elif not starts:
+        chapter.say("no_start")
     elif changes:
         is_cured = judge("reveal", case, seed, changes, here)
     elif is_asked:
         chapter.say("cure", budget=BUDGET)
     if is_cured:
         chapter.leads({tr("这一章细讲", "More about it"): case.chapter})
-        chapter.presets({"twin": {"seed": sick.number_of(case.twin)}})
+        chapter.presets({"twin": {"case": case.twin}})
     else:
         chapter.say("others")
         chapter.presets(
             {
-                "case_documents": {"seed": sick.number_of("long_prompts")},
-                "case_idle": {"seed": sick.number_of("thin_steps")},
-                "case_late": {"seed": sick.number_of("long_answers")},
-                "case_hits": {"seed": sick.number_of("scattered")},
-                "case_slope": {"seed": sick.number_of("busy_cpu")},
+                "case_1": {"case": "long_prompts"},
+                "case_2": {"case": "kv_full"},
+                "case_3": {"case": "thin_steps"},
+                "case_late": {"case": "long_answers"},
+                "case_hits": {"case": "scattered"},
+                "case_client": {"case": "busy_cpu"},
             }
         )
     say_behind(case, runs.sick_server(case.code, seed, changes), here)

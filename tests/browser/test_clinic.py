@@ -5,7 +5,6 @@ from playwright.sync_api import expect
 from tests.browser import helpers
 from tests.browser.helpers import choose, expect_address
 
-FEW_SLOTS = 45  # the number that draws a batch limit that is too low
 METRICS = """vllm:time_to_first_token_seconds_bucket{le="1"} 10
 vllm:time_to_first_token_seconds_bucket{le="10"} 100
 vllm:time_to_first_token_seconds_bucket{le="+Inf"} 100
@@ -18,7 +17,7 @@ vllm:num_preemptions_total 12
 
 def test_a_case_is_solved_after_a_wrong_cure(new_page):
     page = new_page("en", warm=True)
-    helpers.visit(page, "/clinic", part="alone", seed=FEW_SLOTS)
+    helpers.visit(page, "/clinic", part="alone", case="few_slots")
     text = page.locator(".st-key-rest")
     second = page.get_by_text("② KV near its limit?")
     expect(second).to_have_count(0)
@@ -41,20 +40,20 @@ def test_a_case_is_solved_after_a_wrong_cure(new_page):
     ttft = page.locator(".st-key-cards [data-testid=stMetricDelta]").first
     expect(ttft).to_contain_text("before")
     answers = {"step1": "ttft", "step2": "full", "step3": "bandwidth"}
-    here = {"part": "alone", "seed": FEW_SLOTS, **answers, "cure1": "max_num_seqs-64"}
+    here = {"part": "alone", "case": "few_slots", **answers, "cure1": "max_num_seqs-64"}
     expect_address(page, "/clinic", **here)
 
 
 def test_a_link_restores_knobs_and_answers_and_the_next_case_begins_anew(new_page):
     page = new_page("en", warm=True)
-    state = {"part": "alone", "seed": FEW_SLOTS, "step1": "itl", "how": "knobs"}
+    state = {"part": "alone", "case": "few_slots", "step1": "itl", "how": "knobs"}
     helpers.visit(page, "/clinic", **state, max_num_seqs=64)
     text = page.locator(".st-key-rest")
     expect(text).to_contain_text("No. The panel says: TTFT")
     expect(text).to_contain_text("The promise is kept.")
     expect(page.get_by_role("combobox", name="--max-num-seqs")).to_have_value("64")
     page.get_by_test_id("stNumberInputStepUp").click()
-    expect_address(page, "/clinic", part="alone", seed=FEW_SLOTS + 1, how="knobs")
+    expect_address(page, "/clinic", part="alone", case="few_slots", seed=1, how="knobs")
     expect(text).not_to_contain_text("The panel says")
     expect(text).not_to_contain_text("The promise is kept.")
 

@@ -52,10 +52,10 @@ def test_a_student_learns_is_asked_cures_a_server_and_keeps_what_was_answered(ne
     # a sick server: three questions, a change, the promise kept
     go(page, ".st-key-chapter-list", CLINIC, "/clinic")
     go(page, ".st-key-acts", "独立诊断", "/clinic", part="alone")
-    choose(page, "① TTFT 还是 ITL 大？", "ITL 大")
+    choose(page, "① TTFT 还是 ITL 大？", "TTFT 大")
     choose(page, "② KV 接近上限吗？", "还有余地")
-    choose(page, "③ 算力和带宽？", "算力领先")
-    choose(page, "第一处改动", "--enable-chunked-prefill")
+    choose(page, "③ 算力和带宽？", "带宽领先")
+    choose(page, "第一处改动", "换成 H200 SXM")
     helpers.settle(page)
     expect(page.get_by_text("达标了")).to_be_visible()
 

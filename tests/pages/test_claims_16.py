@@ -15,7 +15,7 @@ from tests.pages.rehearsal import open_page
 from tests.ui.visits import opened
 from ui.course import chapters, prose
 from ui.results import runs
-from ui.subjects.clinic import as_engines_say
+from ui.subjects.clinic.in_words import as_engines_say
 from ui.words.numbers import count, memory
 
 CODE = re.compile(r"`([^`]+)`")

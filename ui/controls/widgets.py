@@ -108,9 +108,15 @@ def toggle(key: str, label: str, start: bool = False, help: str | None = None) -
 
 
 def choose(
-    key: str, label: str, options: Mapping[str, str], start: str, help: str | None = None
+    key: str,
+    label: str,
+    options: Mapping[str, str],
+    start: str,
+    help: str | None = None,
+    clears: Sequence[str] = (),
 ) -> str:
-    """One of a few; `options` maps the code in the URL to the words on the page."""
+    """One of a few; `options` maps the code in the URL to the words on the page, `clears` as in
+    `number`."""
     widget = state.bind(key, start, known(options), worded=True)
     if st.session_state[widget] not in options:  # the options changed under it
         st.session_state[widget] = start
@@ -122,12 +128,19 @@ def choose(
             key=widget,
             format_func=words,
             help=help,
-            on_change=state.moved,
+            on_change=state.put_back,
+            args=(clears,),
             required=True,
         )
     else:
         value = st.selectbox(
-            label, codes, key=widget, format_func=words, help=help, on_change=state.moved
+            label,
+            codes,
+            key=widget,
+            format_func=words,
+            help=help,
+            on_change=state.put_back,
+            args=(clears,),
         )
     state.settle(key, value, start)
     return str(value)

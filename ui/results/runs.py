@@ -292,5 +292,4 @@ def sick_server(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -
 def panel(code: str, seed: int, changes: tuple[clinic.Change, ...] = ()) -> clinic.Panel:
     """What is read off it."""
     server = sick_server(code, seed, changes)
-    slo = clinic.CASES[code].slo
-    return clinic.read([run(setup) for setup in server.setups()], slo, server.num_refused)
+    return clinic.read(server, [run(setup) for setup in server.setups()], clinic.CASES[code].slo)

@@ -91,6 +91,8 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
         flags.append("--quantization fp8")
     if model.kv_element_bytes != BF16_BYTES:
         flags.append("--kv-cache-dtype fp8")
+    if most := getattr(policy, "max_loras", 0):
+        flags.append(f"--enable-lora --max-loras {most}")
     flags += _graphs(setup.clock)
     if setup.speculation is not None:
         flags.append(f"--speculative-config '{_draft(setup.speculation)}'")
@@ -99,8 +101,8 @@ def of(setup: Setup, memory_utilization: float | None = None) -> Command:
     notes = [_length(longest, room), *_notes(clock, memory, is_chunked)]
     if setup.speculation is not None:
         notes.append(_no_acceptance(setup.speculation))
-    if isinstance(setup.clock, Machine) and setup.clock.host_seconds_per_token:
-        notes.append(_no_cpu())
+    if isinstance(setup.clock, Machine) and setup.clock.is_slowed:
+        notes.append(_no_flag())
     return Command(text, tuple(notes))
 
 
@@ -205,11 +207,10 @@ def _notes(clock: Roofline, memory: Paged, is_chunked: bool) -> list[str]:
     return notes
 
 
-def _no_cpu() -> str:
+def _no_flag() -> str:
     return tr(
-        "CPU 处理每个 token 的用时描述的是机器；能加的是 `--api-server-count`。",
-        "The CPU time that each token takes describes the machine; what can be added is "
-        "`--api-server-count`.",
+        "这台机器本身的毛病（一块慢 GPU、慢的拷贝）不是参数，命令里没有。",
+        "What ails the machine itself (a slow GPU, slow copies) is no flag and not in the command.",
     )
 
 

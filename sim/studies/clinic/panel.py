@@ -24,10 +24,9 @@ from sim import metrics
 from sim.engine import Run
 from sim.metrics import Distribution
 from sim.scheduler import Load
-from sim.studies.clinic.deployment import Machine
-
-NUM_WINDOWS = 60  # of a time series
-SHORTLY = 4  # windows
+from sim.studies.clinic.deployment import Deployment, Machine
+from sim.studies.clinic.signs import Signs, found
+from sim.studies.clinic.windows import OverTime, over_time
 
 
 @dataclass(frozen=True)
@@ -99,28 +98,9 @@ def answers(
 
 
 @dataclass(frozen=True)
-class OverTime:
-    """All replicas together; every array but the first three is [num_windows].
-
-    The first three are [num_requests]: when each came, its TTFT, its prompt.
-    """
-
-    arrival_seconds: np.ndarray
-    ttft_seconds: np.ndarray
-    prompt_tokens: np.ndarray
-    end_seconds: np.ndarray  # of each window
-    itl_p50: np.ndarray  # NaN where no token came out, as the next one
-    itl_p99: np.ndarray
-    kv: np.ndarray  # the fullest replica
-    running: np.ndarray
-    waiting: np.ndarray
-    prompt_rate: np.ndarray  # tokens per second
-    generation_rate: np.ndarray
-
-
-@dataclass(frozen=True)
 class Panel:
-    """Everything that is read off a server.  `ttft` and `itl` are of those with the promise."""
+    """Everything that is read off a server.  `ttft` and `itl` are of those with the promise, as
+    their clients see them; where several tokens come at once, ITL is between two of these times."""
 
     ttft: Distribution
     itl: Distribution
@@ -131,31 +111,36 @@ class Panel:
     most_waiting: int
     num_preemptions: int
     num_refused: int
+    num_cut: int  # answers
     hit_rate: float
     acceptance: float | None  # of proposed tokens
     gpu_busy: float  # share of busy time in which kernels run
     output_tokens_per_second: float
+    signs: Signs
     over_time: OverTime
 
     def keeps(self, slo: Slo) -> bool:
-        """Whether the promise is kept, and nobody was turned away."""
-        return which_latency(self.readings, slo) == "neither" and self.num_refused == 0
+        """Whether the promise is kept, and nobody turned away, cut short or left waiting."""
+        is_kept = which_latency(self.readings, slo) == "neither"
+        return is_kept and self.num_refused == self.num_cut == self.signs.num_failed == 0
 
 
-def read(runs: Sequence[Run], slo: Slo, num_refused: int = 0) -> Panel:
+def read(server: Deployment, runs: Sequence[Run], slo: Slo) -> Panel:
     """The panel of a server, from the runs of its replicas."""
+    seen = [server.seen(run) for run in runs]
     summaries = [metrics.summarize(run) for run in runs]
-    records = [record for run in runs for record in metrics.served(run)]
+    records = [record for run in seen for record in metrics.served(run)]
     longest = slo.longest_prompt
     promised = [r for r in records if longest is None or r.request.prompt_tokens <= longest]
     ttft = Distribution.of([metrics.ttft(record) for record in promised])
-    itl = Distribution.of(np.concatenate([metrics.itl(record) for record in promised]))
-    uses = [_use(run) for run in runs]
-    busy, bandwidth, compute = (float(np.mean(column)) for column in zip(*uses, strict=True))
-    over_time = _over_time(runs)
+    gaps = np.concatenate([metrics.itl(record) for record in promised])
+    itl = Distribution.of(gaps[gaps > 0])
+    busy, bandwidth, compute, kernels = np.mean([_use(run) for run in runs], axis=0).tolist()
     rounds = [run.rounds for run in runs if run.rounds.num_proposed]
     prompts = sum(record.request.prompt_tokens for record in records)
     span = max(summary.duration_seconds for summary in summaries)
+    signs = found(server, runs, seen, kernels)
+    most_waiting = max(int(np.max(run.series.num_waiting)) for run in runs)
     return Panel(
         ttft,
         itl,
@@ -169,32 +154,24 @@ def read(runs: Sequence[Run], slo: Slo, num_refused: int = 0) -> Panel:
         ),
         itl.max,
         max(int(np.max(run.series.num_running)) for run in runs),
-        max(int(np.max(run.series.num_waiting)) for run in runs),
+        max(most_waiting, signs.most_deferred or 0),
         sum(run.num_preemptions for run in runs),
-        num_refused + sum(summary.num_rejected for summary in summaries),
+        server.num_refused + sum(summary.num_rejected for summary in summaries),
+        server.num_cut,
         sum(record.hit_tokens for record in records) / prompts,
         float(np.mean([tally.accepted_share for tally in rounds])) if rounds else None,
         busy,
         sum(summary.output_tokens for summary in summaries) / span,
-        over_time,
+        signs,
+        over_time(runs, seen),
     )
 
 
-def around_full(times: OverTime, full: float = 0.97) -> tuple[float, float]:
-    """Generated tokens per second shortly before KV is full, and while it is.
+def _use(run: Run) -> tuple[float, float, float, float]:
+    """Of the busy time: with kernels running; and of the data sheet, bandwidth and FLOPs.
 
-    NaN where it never is, or is from the start.
+    Last, the mean seconds of kernels in a step.  Of a GPU that is no slower than the others.
     """
-    is_full = times.kv >= full
-    first = int(np.argmax(is_full))
-    if not is_full.any() or first == 0:
-        return float("nan"), float("nan")
-    before = times.generation_rate[max(first - SHORTLY, 0) : first]
-    return float(before.mean()), float(times.generation_rate[is_full].mean())
-
-
-def _use(run: Run) -> tuple[float, float, float]:
-    """Of the busy time: with kernels running; and of the data sheet, bandwidth and FLOPs."""
     series, clock = run.series, run.setup.clock
     assert isinstance(clock, Machine)
     roofline, memory = clock.roofline, run.setup.memory.open()
@@ -214,61 +191,10 @@ def _use(run: Run) -> tuple[float, float, float]:
             [part.compute_seconds for part in kernels],
         )
     )
+    working = float(np.sum(kernels.seconds)) + within
     return (
-        min((float(np.sum(kernels.seconds)) + within) / busy, 1.0),
+        min(working / busy, 1.0),
         moving * reached.bandwidth / busy,
         (computing + within) * reached.flops / busy,
+        working / len(tokens),
     )
-
-
-def _over_time(runs: Sequence[Run]) -> OverTime:
-    end = max(float(run.series.end_seconds[-1]) for run in runs)
-    ends = np.linspace(0, end, NUM_WINDOWS + 1)[1:]
-    width = end / NUM_WINDOWS
-    records = sorted(
-        (record for run in runs for record in metrics.served(run)),
-        key=lambda record: record.request.arrival_seconds,
-    )
-    came = np.concatenate([record.token_seconds[1:] for record in records])
-    gaps = np.concatenate([metrics.itl(record) for record in records])
-    steps = [(run.series, _window(run.series.end_seconds, ends)) for run in runs]
-
-    def summed(name: str) -> np.ndarray:
-        """Mean over the steps of each window, added up over the replicas."""
-        return np.sum([_mean_in(getattr(one, name), at) for one, at in steps], axis=0)
-
-    def rate(name: str) -> np.ndarray:
-        counted = [np.bincount(at, getattr(s, name), NUM_WINDOWS) for s, at in steps]
-        return np.sum(counted, axis=0) / width
-
-    return OverTime(
-        np.array([record.request.arrival_seconds for record in records]),
-        np.array([metrics.ttft(record) for record in records]),
-        np.array([record.request.prompt_tokens for record in records]),
-        ends,
-        *_percentiles_in(gaps, _window(came, ends)),
-        np.max([_mean_in(one.kv_usage, at) for one, at in steps], axis=0),
-        summed("num_running"),
-        summed("num_waiting"),
-        rate("prefill_tokens"),
-        rate("sampled_tokens"),
-    )
-
-
-def _window(moments: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    return np.minimum(np.searchsorted(ends, moments), NUM_WINDOWS - 1)
-
-
-def _mean_in(values: np.ndarray, window: np.ndarray) -> np.ndarray:
-    """0 in windows without a step."""
-    counts = np.bincount(window, minlength=NUM_WINDOWS)
-    return np.bincount(window, values, NUM_WINDOWS) / np.maximum(counts, 1)
-
-
-def _percentiles_in(values: np.ndarray, window: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """p50 and p99 of each window, [num_windows] each."""
-    parts = [values[window == number] for number in range(NUM_WINDOWS)]
-    nothing = np.full(2, np.nan)
-    found = [np.percentile(part, (50, 99)) if len(part) else nothing for part in parts]
-    p50, p99 = np.array(found).T
-    return p50, p99

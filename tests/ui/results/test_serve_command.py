@@ -96,10 +96,11 @@ def test_what_no_flag_can_say_is_noted(more, words):
 @pytest.mark.parametrize(
     ("code", "changes", "said"),
     [
-        ("thin_steps", (), "--enforce-eager"),
+        ("thin_steps", (Change("static", False),), "--enforce-eager"),
         ("few_graphs", (), "--max-cudagraph-capture-size 32"),
         ("few_slots", (), "--max-num-seqs 16"),
-        ("long_prompts", (), "--no-enable-chunked-prefill"),
+        ("long_prompts", (), "--max-num-batched-tokens 32768"),
+        ("lora_slots", (), "--enable-lora --max-loras 4"),
         (
             "long_head",
             (Change("long_prefill_token_threshold", 256),),
@@ -112,9 +113,10 @@ def test_a_sick_server_is_started_with_what_makes_it_sick(code, changes, said):
     assert said in serve_command.of(server.setups()[0], server.gpu_memory_utilization).text
 
 
-def test_no_flag_makes_a_cpu_slow():
-    notes = serve_command.of(CASES["busy_cpu"].build(0).setups()[0]).notes
-    assert any("--api-server-count" in note for note in notes)
+@pytest.mark.parametrize("code", ["slow_rank", "offloaded_kv"])
+def test_no_flag_makes_a_gpu_or_a_copy_slow(code):
+    notes = serve_command.of(CASES[code].build(0).setups()[0]).notes
+    assert any("慢 GPU" in note for note in notes)
 
 
 def test_a_server_of_two_speeds_and_a_textbook_policy_have_no_command():

@@ -13,7 +13,7 @@ from sim.studies.clinic import OverTime, Panel, Slo
 from ui import charts
 from ui.charts import Series
 from ui.charts.series import y_span
-from ui.subjects.clinic.questions import latency
+from ui.subjects.clinic.in_words.questions import latency
 from ui.words.language import tr
 from ui.words.numbers import seconds
 

@@ -12,14 +12,14 @@ from sim.kv import Contiguous
 from sim.scheduler import Load
 from sim.studies import clinic
 from sim.studies.clinic import Deployment, Slo
-from sim.studies.clinic.panel import NUM_WINDOWS, OverTime, around_full
+from sim.studies.clinic.windows import NUM_WINDOWS, OverTime, around_full
 from tests.sim.helpers import request
 
 SLO = Slo(1, 1)
 
 
 def read(server: Deployment) -> clinic.Panel:
-    return clinic.read([engine.simulate(setup) for setup in server.setups()], SLO)
+    return clinic.read(server, [engine.simulate(setup) for setup in server.setups()], SLO)
 
 
 def over_time(kv: Sequence[float], generation_rate: Sequence[float]) -> OverTime:
@@ -89,6 +89,7 @@ def test_a_limit_counts_from_its_own_value_on_and_equal_shares_are_compute():
 
 def test_the_longest_prompt_with_the_promise_has_it_too():
     asked = (request(0, 200, 4), request(1, 201, 4, arrival=9.0))
-    (setup,) = Deployment(asked).setups()
-    here = clinic.read([engine.simulate(setup)], Slo(1, 1, longest_prompt=200))
+    server = Deployment(asked)
+    (setup,) = server.setups()
+    here = clinic.read(server, [engine.simulate(setup)], Slo(1, 1, longest_prompt=200))
     assert len(here.ttft) == 1

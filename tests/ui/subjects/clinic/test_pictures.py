@@ -8,7 +8,8 @@ from sim.studies.clinic import CASES, Change
 from tests.pages.test_texts import HAN, NOT_TEXT
 from ui.course import prose
 from ui.results import runs
-from ui.subjects.clinic import as_engines_say, pictures, questions
+from ui.subjects.clinic import pictures
+from ui.subjects.clinic.in_words import as_engines_say, questions
 
 ABOUT = ("story", "cause", "lure")
 CHANGE = Change("max_num_seqs", 64)
@@ -17,7 +18,8 @@ CHANGE = Change("max_num_seqs", 64)
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_each_case_is_told_in_both_languages_and_nothing_else_is(language):
     text = prose.read(questions.CASES_TEXT, language)
-    assert list(text.sections) == [f"{code}_{about}" for code in CASES for about in ABOUT]
+    told = [(code, (*ABOUT, "trade") if case.trades else ABOUT) for code, case in CASES.items()]
+    assert list(text.sections) == [f"{code}_{about}" for code, all_ in told for about in all_]
     assert all(text.section(f"{code}_story").heading for code in CASES)
 
 

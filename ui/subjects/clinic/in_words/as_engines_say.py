@@ -5,7 +5,7 @@ import numpy as np
 from sim.metrics import Distribution
 from sim.studies.clinic import Deployment, Panel
 from ui.results import engine_log, runs
-from ui.subjects.clinic.questions import share
+from ui.subjects.clinic.in_words.questions import share
 from ui.words.language import tr
 from ui.words.numbers import count, percent, seconds
 

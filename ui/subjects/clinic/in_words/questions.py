@@ -19,13 +19,47 @@ CASES_TEXT = Path(__file__).with_name("cases")
 
 
 def told(case: Case, about: str) -> str:
-    """What is said about a case: its "story", "cause" or "lure"."""
+    """What is said about a case: its "story", "cause" or "lure"; of some, a "trade"."""
     return prose.read(CASES_TEXT, language.current()).filled(f"{case.code}_{about}")
 
 
 def name(case: Case) -> str:
     """The complaint, as a heading."""
     return prose.read(CASES_TEXT, language.current()).section(f"{case.code}_story").heading
+
+
+def in_its_group(case: Case) -> str:
+    """The complaint, and in which part of the list it stands."""
+    (group,) = [code for code, cases in clinic.GROUPS.items() if case in cases]
+    known = {
+        "course": tr("课程案例", "Course"),
+        "queue": tr("排队", "Queue"),
+        "memory": tr("缓存", "Cache"),
+        "steps": tr("慢的步", "Slow steps"),
+        "fleet": tr("多台服务器", "Several servers"),
+    }
+    number = clinic.GROUPS[group].index(case) + 1
+    return tr(f"{known[group]} {number}：{name(case)}", f"{known[group]} {number}: {name(case)}")
+
+
+def list_of_cases() -> dict[str, str]:
+    """Code -> complaint, the three of the course first."""
+    return {code: in_its_group(case) for code, case in clinic.CASES.items()}
+
+
+def toll(panel: Panel) -> str:
+    """Who pays for it: turned away, cut short, left without an answer."""
+    paid = [
+        (panel.num_refused, tr("被拒收", "turned away")),
+        (panel.num_cut, tr("回答被截断", "answers cut short")),
+        (panel.signs.num_failed, tr("没等到", "left without an answer")),
+    ]
+    said = [tr(f"{words} {count(num)} 个", f"{words}: {count(num)}") for num, words in paid if num]
+    if not said:
+        return tr(
+            "没有人被拒收、截断或晾着。", "Nobody was turned away, cut short or left waiting."
+        )
+    return tr("，", ", ").join(said) + tr("。", ".")
 
 
 def sources(case: Case) -> str:
@@ -37,7 +71,8 @@ def sources(case: Case) -> str:
 def _issue(url: str) -> str:
     """What tells two issues of one host apart: "/vllm#23444"."""
     parts = urlsplit(url).path.strip("/").split("/")
-    return f"/{parts[1]}#{parts[3]}" if parts[2:3] == ["issues"] else ""
+    is_thread = parts[2:3] in (["issues"], ["pull"])
+    return f"/{parts[1]}#{parts[3]}" if is_thread else ""
 
 
 def question(number: int) -> str:
@@ -64,7 +99,9 @@ def options(number: int) -> dict[str, str]:
             "room": tr("还有余地", "there is room"),
         },
         3: {
-            "compute": tr("算力领先：在算提示词", "compute leads: prompts are computed"),
+            "compute": tr(
+                "算力领先：在算提示词，或检查提议", "compute leads: prompts, or proposals to check"
+            ),
             "bandwidth": tr("带宽领先：在解码", "bandwidth leads: it decodes"),
             "low": tr("双低：调度或启动问题", "both low: scheduling or launches"),
         },
