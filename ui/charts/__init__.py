@@ -7,6 +7,7 @@ horizontally.  `large=True` is for the lecture hall.
 
 A figure is made by one function, may get marks and is drawn by `show`:
 
+go             what a figure is made of, in Plotly's words
 style          sizes, colours, axes, titles, legends; an empty figure
 series         what a curve is made of
 curve_names    the names of curves, beside them

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from ui import theme
+from ui.charts import go
 from ui.charts.style import (
     PATTERNS,
     edge,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
+from ui.charts import go
 from ui.charts.series import Series
 from ui.charts.style import OUTSIDE_PX, colour, text_px, text_width
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
+from ui.charts import go
 from ui.charts.line_charts import lines
 from ui.charts.series import Series
 from ui.charts.style import Dash, colour, legend

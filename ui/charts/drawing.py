@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import pandas  # noqa: F401  plotly would look into it while another thread still imports it
-import plotly.graph_objects as go
 import streamlit as st
 
+from ui.charts import go
 from ui.charts.style import LINE, TAG, text_width
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
@@ -35,7 +35,7 @@ def show(
         figure.update_layout(height=None, autosize=True)
     _leave_room(figure)
     st.plotly_chart(
-        figure,
+        go.Checked(figure),
         key=key,
         alt=alt,
         theme="streamlit",
@@ -71,7 +71,7 @@ def _leave_room(figure: go.Figure) -> None:
     figure.update_xaxes(automargin=False)
 
 
-def _labels(figure: go.Figure, axis: go.layout.YAxis) -> Sequence[str]:
+def _labels(figure: go.Figure, axis: go.Entries) -> Sequence[str]:
     """What stands at a vertical axis, or something as wide."""
     if axis.visible is False or axis.showticklabels is False:
         return []

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
+from ui.charts import go
 from ui.charts.curve_names import name_curves
 from ui.charts.series import Series, line, x_span, y_span
 from ui.charts.style import plain, style_axes

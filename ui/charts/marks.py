@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
+from ui.charts import go
 from ui.charts.style import NEUTRAL, colour, plain, style_axes, text_px
 
 SMALLEST_SPAN = 0.05  # of an axis, as a share of its values
@@ -52,8 +51,16 @@ def mark_guess(figure: go.Figure, x: float, label: str, large: bool = False) -> 
     figure.add_vline(
         x=x,
         line={"color": NEUTRAL, "width": 2, "dash": "dash"},
-        annotation={"text": label, "font_size": text_px(large), "yanchor": "bottom"},
-        annotation_position="bottom left",
+    )
+    figure.add_annotation(
+        text=label,
+        x=x,
+        y=0,
+        yref="y domain",
+        xanchor="right",
+        yanchor="bottom",
+        showarrow=False,
+        font_size=text_px(large),
     )
 
 

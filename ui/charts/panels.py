@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
+from ui.charts import go
 from ui.charts.curve_names import name_curves
 from ui.charts.series import Series, line, x_span, y_span
 from ui.charts.style import (

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
+from ui.charts import go
 from ui.charts.style import KEY_GAP, Dash, colour, faint
 
 LINE_PX, LARGE_LINE_PX = 2.5, 4.0

@@ -3,9 +3,8 @@
 import re
 from typing import Literal
 
-import plotly.graph_objects as go
-
 from ui import theme
+from ui.charts import go
 
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 TEXT_PX, LARGE_TEXT_PX = 14, 18

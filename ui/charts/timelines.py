@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from ui import theme
+from ui.charts import go
 from ui.charts.style import PATTERNS, edge, fill, legend, plain, style_axes, text_px, text_width
 from ui.words.language import tr
 

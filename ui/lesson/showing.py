@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from sim.engine import Setup
 from ui import charts, player
+from ui.charts import go
 from ui.course import state
 from ui.lesson.following import Following
 from ui.lesson.stage import stands_still

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from ui import charts
+from ui.charts import go
 from ui.practice import answers, bank, progress, rounds
 from ui.words.language import tr
 

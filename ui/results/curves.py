@@ -6,12 +6,11 @@ Points that can be opened carry their setting as custom data (`chapter.draw(...,
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim import metrics
 from sim.studies.sweep import Point
 from ui import charts
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.words.language import tr
 from ui.words.numbers import seconds
 

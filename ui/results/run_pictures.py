@@ -6,13 +6,11 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 from collections.abc import Mapping
 from dataclasses import replace
 
-import plotly.graph_objects as go
-
 from sim import metrics
 from sim.engine import Run
 from sim.views import lives
 from ui import charts, theme
-from ui.charts import Series, Span, Subplot, TimelineRow
+from ui.charts import Series, Span, Subplot, TimelineRow, go
 from ui.words.language import tr
 
 TIMELINE_ROWS = 36

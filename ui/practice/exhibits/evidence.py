@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from sim import engine, specs
@@ -20,7 +19,7 @@ from sim.metrics import Distribution, Summary
 from sim.views import over_time
 from sim.views.slots import DECODE, PREFILL, slot_grid
 from ui import charts
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.course import links
 from ui.practice.bank import Words
 from ui.practice.exhibits import observed

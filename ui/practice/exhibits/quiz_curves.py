@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim import specs
 from sim.cost import Roofline, phases
 from sim.kv import sizes
 from sim.studies import acceptance
 from ui import charts
-from ui.charts import Dash, Series
+from ui.charts import Dash, Series, go
 from ui.practice.bank import Words
 
 MODEL, GPU = specs.MODELS["Llama-3.1-8B"], specs.GPUS["H100 SXM"]

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.views.stalls import Latencies
 from ui import charts
-from ui.charts import Series, Span, TimelineRow
+from ui.charts import Series, Span, TimelineRow, go
 from ui.subjects.batching.pictures import LETTER_SHARE, height, name_span
 from ui.words.language import tr
 

@@ -6,12 +6,11 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.engine import Step, StepWork
 from sim.views.slots import SlotGrid
 from ui import charts, theme
-from ui.charts import Span, TimelineRow
+from ui.charts import Span, TimelineRow, go
 from ui.words.language import tr
 
 LETTER_SHARE = 0.05  # of the axis that a span needs to carry a letter

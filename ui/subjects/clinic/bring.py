@@ -8,9 +8,8 @@ moment, and of a GPU it is not known whether it serves this model.
 import math
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from sim.studies.clinic import Slo, Thresholds
+from ui.charts import go
 from ui.subjects.clinic import brought_notes, verdicts
 from ui.subjects.clinic.brought import by_engine
 from ui.subjects.clinic.brought.found import Brought, Interval

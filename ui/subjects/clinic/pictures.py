@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.studies.clinic import OverTime, Panel, Slo
 from ui import charts
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.charts.series import y_span
 from ui.subjects.clinic.in_words.questions import latency
 from ui.words.language import tr

@@ -7,13 +7,12 @@ They read results of `sim`; nothing here decides or measures anything.
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim import metrics
 from sim.engine import Record, Run
 from sim.views.streaming import Definition
 from ui import charts, theme
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.words.language import tr
 from ui.words.numbers import seconds
 

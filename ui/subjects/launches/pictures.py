@@ -6,12 +6,11 @@ They read results of `sim` and hand them to `charts`; nothing here decides anyth
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.cost import Eager, launches, phases
 from sim.cost.launches import ONE_BY_ONE, REPLAY, LaunchWork
 from ui import charts, theme
-from ui.charts import Series, TimelineRow
+from ui.charts import Series, TimelineRow, go
 from ui.subjects.launches.lanes import name_of
 from ui.words.language import tr
 from ui.words.numbers import seconds

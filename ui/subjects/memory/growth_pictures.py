@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.engine import Run, Step
 from sim.kv.sizes import Division, request_bytes
 from sim.specs import GIB, Model
 from sim.views.growth import Growth
 from ui import charts, theme
-from ui.charts import Series, Subplot
+from ui.charts import Series, Subplot, go
 from ui.player.painters.timeline import LaneSpan, Timeline
 from ui.subjects.memory import memory_notes
 from ui.words import notes

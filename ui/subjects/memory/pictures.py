@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.kv.sizes import Division, RequestGroup, request_bytes
 from sim.specs import GIB, Model
 from ui import charts, theme
-from ui.charts import Series, TimelineRow
+from ui.charts import Series, TimelineRow, go
 from ui.words.language import tr
 from ui.words.numbers import memory
 
@@ -202,11 +201,16 @@ def against_weights(division: Division, tokens: int, large: bool = False) -> go.
     figure.add_vline(
         x=division.pool_tokens,
         line={"width": 2, "color": charts.NEUTRAL, "dash": "dot"},
-        annotation={
-            "text": tr("池满", "pool full"),
-            "font_size": charts.text_px(large),
-        },
-        annotation_position="top left",
+    )
+    figure.add_annotation(
+        text=tr("池满", "pool full"),
+        x=division.pool_tokens,
+        y=1,
+        yref="y domain",
+        xanchor="right",
+        yanchor="top",
+        showarrow=False,
+        font_size=charts.text_px(large),
     )
     figure.update_xaxes(nticks=4, tickangle=0)
     return charts.mark_point(figure, tokens, tokens * per_token, tr("现在", "now"), large)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.specs import BF16, GIB, Model
 from sim.studies.fitting import FRACTION, SHARE, Remedy, Wish
 from ui import charts
-from ui.charts import Series, TimelineRow
+from ui.charts import Series, TimelineRow, go
 from ui.results.serve_command import CHECKPOINTS
 from ui.words.language import tr
 from ui.words.numbers import count, memory

@@ -3,13 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-import plotly.graph_objects as go
-
 from sim.engine import Setup
 from sim.views import waste
 from sim.views.waste import Shares
 from ui import charts
-from ui.charts import Series, Span, Subplot, TimelineRow
+from ui.charts import Series, Span, Subplot, TimelineRow, go
 from ui.results import runs
 from ui.words.language import tr
 from ui.words.numbers import in_percent, percent

@@ -14,12 +14,11 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.model import measured
 from sim.model.measured import Pace, Product, Results
 from ui import charts, tiny_model
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.files import ROOT
 from ui.words.language import tr
 from ui.words.numbers import count

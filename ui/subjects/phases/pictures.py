@@ -6,13 +6,12 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.cost import Kernels, Roofline, phases
 from sim.engine import Step
 from sim.specs import Model
 from ui import charts, theme
-from ui.charts import Series, Span, TimelineRow
+from ui.charts import Series, Span, TimelineRow, go
 from ui.player.painters.passes import Passes
 from ui.words import notes
 from ui.words.language import tr

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.cost import Part, Roofline, phases
 from ui import charts, theme
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.subjects.phases.pictures import POWERS_OF_TWO
 from ui.words.language import tr
 from ui.words.numbers import significant

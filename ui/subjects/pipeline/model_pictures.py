@@ -10,14 +10,13 @@ from html import escape
 from itertools import pairwise
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.model import sampling
 from sim.model.pipeline import Passage
 from sim.model.sampling import Sampling
 from sim.model.transformer import Array
 from ui import charts, theme, tiny_model
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.words.language import tr
 from ui.words.numbers import percent
 

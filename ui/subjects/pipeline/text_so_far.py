@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
-import plotly.graph_objects as go
-
 from sim.model.tokenizer import Detokenizer
 from ui import charts, theme, tiny_model
+from ui.charts import go
 from ui.subjects.pipeline.model_pictures import empty
 from ui.words.language import tr
 

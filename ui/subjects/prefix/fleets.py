@@ -5,11 +5,9 @@ They read results of `sim`; nothing here decides or measures anything.
 
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
-
 from sim.studies.replicas import Fleet
 from ui import charts
-from ui.charts import Dash, Series
+from ui.charts import Dash, Series, go
 from ui.words.language import tr
 from ui.words.numbers import in_percent, percent
 

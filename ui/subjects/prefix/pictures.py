@@ -6,15 +6,13 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from sim import metrics
 from sim.engine import Run
 from sim.kv import lru, sizes
 from sim.metrics import Summary
 from sim.specs import Gpu, Model
 from ui import charts, theme
-from ui.charts import Series, Span, TimelineRow
+from ui.charts import Series, Span, TimelineRow, go
 from ui.words.language import tr
 from ui.words.numbers import seconds
 

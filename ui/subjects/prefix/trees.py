@@ -5,14 +5,12 @@ They read results of `sim`; nothing here decides or measures anything.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from sim.events import NodeEvicted, NodeInserted, NodeSplit
 from sim.kv.radix import RadixTree
 from sim.studies.tree_server import NodeState, Served, TreeStep
 from sim.workload.prompts import Prompt, Tokens
 from ui import charts, theme
-from ui.charts import Dash, Series
+from ui.charts import Dash, Series, go
 from ui.player.painters.tree import ROOT, Tree, TreeBar, TreeMoment
 from ui.subjects.prefix import tree_notes
 from ui.words.language import tr

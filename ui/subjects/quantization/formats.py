@@ -6,13 +6,12 @@ They read results of `sim` and hand them to `charts`; nothing here decides or me
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.cost.formats import StoredModel
 from sim.engine import Setup
 from sim.specs import GIB
 from ui import charts
-from ui.charts import Series, Span, Subplot, TimelineRow
+from ui.charts import Series, Span, Subplot, TimelineRow, go
 from ui.results import runs
 from ui.words.language import tr
 from ui.words.numbers import count, seconds, significant

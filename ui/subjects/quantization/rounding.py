@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.model import fidelity
 from sim.model.quantization import Rounded
 from sim.model.transformer import Array
 from ui import charts, theme, tiny_model
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.player.painters import rounding
 from ui.player.painters.rounding import Rounding, RoundingMoment
 from ui.subjects.quantization import quantization_notes

@@ -5,7 +5,6 @@ from functools import lru_cache
 from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim.model import proofs
 from sim.model.proofs import SameDistribution
@@ -13,7 +12,7 @@ from sim.model.sampling import Sampling
 from sim.studies import acceptance
 from sim.studies.acceptance import UnderLoad
 from ui import charts, tiny_model
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.subjects.speculation.written_rounds import KEPT
 from ui.words.language import tr
 

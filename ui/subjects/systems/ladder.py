@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import plotly.graph_objects as go
-
 from sim import specs
 from sim.cost import Roofline
 from sim.engine import Setup
@@ -17,6 +15,7 @@ from sim.metrics import Summary, computed_tokens
 from sim.studies import ablation
 from sim.studies.ablation import RUNGS, Ladder
 from sim.workload import LognormalLength, PoissonArrivals, SharedPrefix, Workload
+from ui.charts import go
 from ui.results import runs
 from ui.subjects.systems.rows import draw_columns
 from ui.words.language import tr

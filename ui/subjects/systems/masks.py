@@ -1,11 +1,9 @@
 """What masks cost the CPU, and when that shows."""
 
-import plotly.graph_objects as go
-
 from sim.cost import Roofline
 from sim.model.constrained.masking import MaskWork
 from ui import charts
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.subjects.systems.several_gpus import BATCHES, CONTEXT
 from ui.words.language import tr
 from ui.words.numbers import significant

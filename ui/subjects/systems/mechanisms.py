@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
 from sim.cost.parallel import Spread
 from ui import charts
+from ui.charts import go
 from ui.subjects.systems.ladder import Rung
 from ui.subjects.systems.rows import BAR, OFFSET, name_rows_above
 from ui.words.language import tr

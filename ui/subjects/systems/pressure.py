@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from sim import specs
 from sim.cost import Roofline
@@ -16,7 +15,7 @@ from sim.metrics import Summary
 from sim.studies.pressure import ANSWERS, Comparison, computed_again, interrupted_seconds
 from sim.workload import LognormalLength, PoissonArrivals, Workload
 from ui import charts
-from ui.charts import Subplot
+from ui.charts import Subplot, go
 from ui.results import runs
 from ui.results.cards import Card
 from ui.words.language import tr

@@ -1,8 +1,7 @@
 """Which project works on which layer."""
 
-import plotly.graph_objects as go
-
 from ui import charts
+from ui.charts import go
 from ui.subjects.systems.rows import name_rows
 from ui.words.language import tr
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from ui import charts
+from ui.charts import go
 
 BAR, OFFSET = 0.46, -0.06  # height and place of a bar in its row, below its name
 
@@ -22,12 +21,13 @@ def draw_columns(
     share = 1 / len(columns)
     rows = list(range(len(labels)))
     for number, (title, hue, values) in enumerate(columns):
+        nth = f"{number + 1}" if number else ""
         bright = [1.0 if row == shown - 1 else 0.55 for row in rows]
         figure.add_trace(
             go.Bar(
                 y=rows,
                 x=[value if row < shown else 0 for row, value in zip(rows, values, strict=True)],
-                xaxis=f"x{number + 1}",
+                xaxis=f"x{nth}",
                 orientation="h",
                 width=BAR,
                 offset=OFFSET,
@@ -39,7 +39,7 @@ def draw_columns(
                 hovertemplate="%{text}<extra></extra>",
             )
         )  # fmt: skip
-        figure.layout[f"xaxis{number + 1}"] = {
+        figure.layout[f"xaxis{nth}"] = {
             "domain": [number * share, (number + 1) * share - 0.04],
             "range": [0, max(values) * 1.5],
             "visible": False,

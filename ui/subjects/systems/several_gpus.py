@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import plotly.graph_objects as go
-
 from sim import specs
 from sim.cost.parallel import WAYS, Parted, Spread
 from sim.kv.sizes import Division
 from ui import charts
-from ui.charts import Series
+from ui.charts import Series, go
 from ui.subjects.systems.rows import draw_columns
 from ui.words.language import tr
 from ui.words.numbers import count, percent, seconds, significant

@@ -4,10 +4,10 @@ from dataclasses import replace
 from unittest import mock
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from ui import player, tiny_model
+from ui.charts import go
 from ui.player.painters.rounding import RoundingMoment, ScaleSpan
 from ui.subjects.quantization import rounded, rounding
 from ui.words import language
