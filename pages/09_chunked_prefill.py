@@ -5,7 +5,6 @@ and follows both servers step by step on one clock, turns the budget, looks for 
 chunking helps or harms the TTFT of short and of long prompts, and caps what one prompt may take.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from sim import scheduler, specs, workload
@@ -237,10 +236,9 @@ def budget() -> None:
         worst=seconds(others.itl.max),
         ttft=seconds(document.ttft.mean),
     )
-    rushed = sweep.arrival_rate(served(TRAFFIC[0], WHOLE), OVERLOAD)
-    busy = runs.summaries(
-        {size: replace(rushed, policy=scheduler.Chunked(512, size)) for size in BUDGETS}
-    )
+    rushed = sweep.arrival_rate(served(TRAFFIC[0], scheduler.Chunked(512)), OVERLOAD)
+    budget_of = sweep.field("policy.max_num_batched_tokens")
+    busy = runs.summaries(sweep.setups(rushed, budget_of, BUDGETS))
     per_second = {size: one.total_tokens_per_second for size, one in busy.items()}
     best = max(per_second, key=per_second.__getitem__)
     chapter.say(
