@@ -345,7 +345,7 @@ def test_the_same_load_queues_when_the_share_is_smaller():
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_the_three_servers_are_what_they_are_called_for_other_arrivals_too(seed):
     def served(name, **changes):
-        values = KV.play("idle").presets[name] | changes
+        values = dict(KV.play("idle").presets[name]) | changes
         setup = KV.play("idle", **values).setup
         arrivals = workload.Workload(
             PAGE["VISITORS"],
