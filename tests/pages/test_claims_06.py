@@ -110,14 +110,14 @@ def test_every_formula_is_worked_out_with_the_values_that_stand_there(model, kv)
             assert result["equal"] == memory(per_token * tokens * number)
             assert result["batch"] == memory(per_token * total)
             assert result["sum"] == count(total)
-            assert ("traps_alone" in said) == (number == 1)  # where neither of them shows
-            if number == 1:
-                continue
-            traps = said["traps"]
-            assert traps["twice"] == memory(per_token * tokens * number * number)
-            assert traps["longest"] == memory(per_token * 8_192 * number)
-            assert traps["twice"] != traps["equal"]
-            assert traps["longest"] != traps["batch"]
+            assert said["trap_longest"]["longest"] == memory(per_token * 8_192 * number)
+            assert ("traps" in said) != ("traps_alone" in said)
+            if number > 1:
+                assert said["traps"]["twice"] == memory(per_token * tokens * number * number)
+                assert said["traps"]["twice"] != said["traps"]["equal"]
+            if number > 1 or tokens < 8_192:
+                assert said["trap_longest"]["longest"] != said["trap_longest"]["batch"]
+            assert ("traps" in said) == (number > 1)
 
 
 def test_the_third_formula_contains_the_other_two():
