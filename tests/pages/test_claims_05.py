@@ -6,6 +6,7 @@ setups that the page itself runs, over the whole range of a control where the se
 
 import json
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
