@@ -208,17 +208,15 @@ def formulas() -> None:
         batch=in_bytes(batch),
     )
     if number > 1:
-        chapter.say(
-            "traps",
-            number=number,
-            twice=in_bytes(twice),
-            equal=in_bytes(equal),
-            longest=in_bytes(longest),
-            batch=in_bytes(batch),
-            length=count(MODEL_LENGTH),
-        )
+        chapter.say("traps", number=number, twice=in_bytes(twice), equal=in_bytes(equal))
     else:
         chapter.say("traps_alone")
+    chapter.say(
+        "trap_longest",
+        longest=in_bytes(longest),
+        batch=in_bytes(batch),
+        length=count(MODEL_LENGTH),
+    )
     chapter.say(
         "heads", queries=model.q_heads, heads=model.kv_heads, shared=model.q_heads // model.kv_heads
     )

@@ -225,6 +225,21 @@ def test_colder_makes_the_strong_stronger_hotter_makes_all_more_equal():
     assert all(colder > hotter for colder, hotter in pairwise(shares))
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_hot_the_largest_stands_out_far_less_and_rare_tokens_come_often(text):
+    preset = PAGE["SAMPLERS"]["sampler_hot"]
+    passage = pictures.passage(text, 1)
+    usual = model_pictures.choice(passage, Sampling(1.0, 0, 1.0))
+    hot = model_pictures.choice(passage, Sampling(preset["temperature"], 0, 1.0))
+    assert hot.most_probable < usual.most_probable / 3
+    rare = np.argsort(-usual.own)[10:]  # all but the ten largest
+    assert hot.drawn[rare].sum() > 0.4
+    few = model_pictures.choice(passage, Sampling(2.0, 2, 1.0))
+    larger, smaller = np.sort(few.drawn)[::-1][:2]
+    first, second = np.sort(usual.own)[::-1][:2]
+    assert smaller / larger >= second / first
+
+
 def test_at_temperature_0_only_the_largest_is_left():
     cards = CHAPTER.play("sampler", **PAGE["SAMPLERS"]["sampler_greedy"])
     assert values(cards)[:2] == ["1", "100%"]

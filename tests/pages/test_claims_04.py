@@ -86,6 +86,22 @@ def test_overload_is_said_where_ttft_grows_with_the_number_of_requests_and_only_
         assert after.ttft.mean < 0.5
 
 
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_what_the_first_act_says_of_the_limits_holds_for_other_draws_too(seed):
+    requests = replace(SIMULATOR.constants["HOOK_TRAFFIC"], seed=seed).requests()
+    by_limit = [
+        metrics.summarize(engine.simulate(replace(setup, requests=requests)))
+        for setup in sorted(HOOK.setups, key=lambda setup: setup.policy.max_num_seqs)
+    ]
+    assert by_limit[1].queue_share > 0.95  # a limit of 8
+    assert np.all(np.diff([one.queue_time.mean for one in by_limit]) < 0)
+    assert np.all(np.diff([one.itl.mean for one in by_limit]) > 0)
+    *_, last_but_one, last = by_limit
+    assert last.output_tokens_per_second == pytest.approx(
+        last_but_one.output_tokens_per_second, rel=0.03
+    )
+
+
 def test_each_step_gets_slower_with_company(limits):
     assert np.all(np.diff([limits[limit].itl.mean for limit in sorted(limits)]) > 0)
 

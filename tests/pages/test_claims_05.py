@@ -288,6 +288,22 @@ def test_a_larger_spread_makes_static_batching_idle_more_and_more(width):
     assert np.all(np.diff(idle) > 0)
 
 
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("width", [1, 2, 6, 12])
+def test_whoever_comes_static_slots_idle_more_with_the_spread_where_there_are_two_or_more(
+    seed, width
+):
+    idle = []
+    for spread in (1.0, 2.0, 4.0, 8.0, 12.0):
+        lengths = workload.LognormalLength.with_spread(30, spread)
+        requests = workload.Workload(
+            24, workload.BurstArrivals(60), workload.FixedLength(16), lengths, seed=seed
+        ).requests()
+        setup = BATCHING.constants["served"](requests, scheduler.Static(width))
+        idle.append(grid(setup).share(slots.HELD))
+    assert np.all(np.diff(idle) > 0) if width > 1 else not any(idle)
+
+
 @pytest.mark.parametrize("arrival", places("sandbox", "arrival"))
 def test_requests_of_different_lengths_leave_continuous_batching_ahead(arrival):
     for width in (2, 4, 8, 12):
@@ -372,24 +388,27 @@ SEEDS = range(6)
 def dynamic():
     """(window, rate, seed) -> the runs of static, dynamic and continuous batching."""
     found = {}
-    for window in (0.0, *places("dynamic", "window")[2:]):
-        for rate in (2, 5, 11, 15, 17, 26, 40):
-            setups = BATCHING.setups("dynamic", window=window, rate=rate)
-            for seed in SEEDS:
-                requests = workload.on_ticks(
-                    workload.Workload(
-                        len(setups[0].requests),
-                        workload.PoissonArrivals(rate),
-                        workload.FixedLength(BATCHING.constants["PROMPT_TOKENS"]),
-                        workload.LognormalLength.with_spread(30, 3.0),
-                        seed=seed,
-                    ).requests(),
-                    TICK,
-                )
-                assert seed or requests == setups[0].requests  # the page's own draw
-                found[window, rate, seed] = [
-                    engine.simulate(replace(setup, requests=requests)) for setup in setups
-                ]
+    served = BATCHING.constants["served"]
+    for rate in (2, 5, 11, 15, 17, 26, 40):
+        own = BATCHING.setups("dynamic", rate=rate)[0].requests
+        for seed in SEEDS:
+            traffic = workload.Workload(
+                len(own),
+                workload.PoissonArrivals(rate),
+                workload.FixedLength(BATCHING.constants["PROMPT_TOKENS"]),
+                workload.LognormalLength.with_spread(30, 3.0),
+                seed=seed,
+            )
+            requests = workload.on_ticks(traffic.requests(), TICK)
+            assert seed or requests == own  # the page's own draw
+            static, continuous = (
+                engine.simulate(served(requests, policy))
+                for policy in (scheduler.Static(4), scheduler.Continuous(4))
+            )
+            for window in (0.0, 0.25, 0.5, 1.5):
+                policy = scheduler.Dynamic(4, window_seconds=window)
+                waiting = engine.simulate(served(requests, policy))
+                found[window, rate, seed] = [static, waiting, continuous]
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim import specs
+from sim import engine, specs, workload
 from sim.kv import sizes
 from sim.specs import GIB
 from sim.studies.fitting import Wish
@@ -110,14 +110,14 @@ def test_every_formula_is_worked_out_with_the_values_that_stand_there(model, kv)
             assert result["equal"] == memory(per_token * tokens * number)
             assert result["batch"] == memory(per_token * total)
             assert result["sum"] == count(total)
-            assert ("traps_alone" in said) == (number == 1)  # where neither of them shows
-            if number == 1:
-                continue
-            traps = said["traps"]
-            assert traps["twice"] == memory(per_token * tokens * number * number)
-            assert traps["longest"] == memory(per_token * 8_192 * number)
-            assert traps["twice"] != traps["equal"]
-            assert traps["longest"] != traps["batch"]
+            assert said["trap_longest"]["longest"] == memory(per_token * 8_192 * number)
+            assert ("traps" in said) != ("traps_alone" in said)
+            if number > 1:
+                assert said["traps"]["twice"] == memory(per_token * tokens * number * number)
+                assert said["traps"]["twice"] != said["traps"]["equal"]
+            if number > 1 or tokens < 8_192:
+                assert said["trap_longest"]["longest"] != said["trap_longest"]["batch"]
+            assert ("traps" in said) == (number > 1)
 
 
 def test_the_third_formula_contains_the_other_two():
@@ -340,6 +340,28 @@ def test_the_same_load_queues_when_the_share_is_smaller():
     assert max(usual.run.series.num_waiting) == 0
     assert max(less.run.series.num_waiting) > 0
     assert int(values(less)[3].replace(",", "")) < int(values(usual)[3].replace(",", ""))
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_the_three_servers_are_what_they_are_called_for_other_arrivals_too(seed):
+    def served(name, **changes):
+        values = dict(KV.play("idle").presets[name]) | changes
+        setup = KV.play("idle", **values).setup
+        arrivals = workload.Workload(
+            PAGE["VISITORS"],
+            workload.PoissonArrivals(values["rate"]),
+            workload.FixedLength(PAGE["VISITOR_PROMPT"]),
+            workload.FixedLength(setup.requests[0].output_tokens),
+            seed=seed,
+        )
+        return engine.simulate(replace(setup, requests=arrivals.requests()))
+
+    quiet, full, less = map(served, ("idle_quiet", "idle_full", "idle_less"))
+    usual = served("idle_less", share=0.9)
+    assert quiet.series.kv_usage.max() < 0.15
+    assert full.series.kv_usage.max() > 0.99
+    assert full.series.num_waiting.max() > 10
+    assert less.series.num_waiting.max() > usual.series.num_waiting.max()
 
 
 def test_a_larger_pool_shows_a_lower_share_for_the_same_requests():

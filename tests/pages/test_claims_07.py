@@ -263,6 +263,12 @@ def test_a_table_leads_to_blocks_that_do_not_lie_in_a_row():
 LOADS = [(16, answer) for answer in (128, 256, 338, 512)] + [(s, 338) for s in (1, 4, 64, 256)]
 
 
+def test_a_power_of_two_guesses_high_by_less_than_a_factor_of_two():
+    memory = IT["contiguous"]("d", "power_of_two").memory
+    for tokens in range(1, IT["LONGEST_TOKENS"] + 1):
+        assert tokens <= memory.num_slots_for(tokens) < 2 * tokens
+
+
 @pytest.mark.parametrize(("block", "answer"), LOADS)
 def test_blocks_hold_more_tokens_and_more_requests_than_any_reservation(block, answer):
     said = PAGE.play("waste", block=block, answer=answer).said
