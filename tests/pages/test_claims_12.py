@@ -357,7 +357,7 @@ def test_with_a_light_load_only_the_faster_step_is_left():
     link = PAGE.play("load").presets["load_light"]
     for weights in FIXED["SMALLER"]:
         found = [
-            runs.summary(one) for one in PAGE.play("load", **link | {"weights": weights}).setups
+            runs.summary(one) for one in PAGE.play("load", **{**link, "weights": weights}).setups
         ]
         first, second, *third = found
         assert second.tpot.p50 < 0.7 * first.tpot.p50
