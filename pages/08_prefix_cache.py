@@ -45,7 +45,7 @@ POOLS = pictures.pools(MODEL, (GPU, LARGER.gpu))
 FULL_AND_EMPTY: dict[str, dict[str, object]] = {
     "capacity_half": {"room": 16_384, "talks": 16},
     "capacity_crowd": {"room": 16_384, "talks": 128},
-    "capacity_enough": {"room": 131_072},
+    "capacity_enough": {"room": 131_072, "talks": 32},
 }
 
 POOL_RANGE = (8, 18)  # blocks
@@ -305,8 +305,8 @@ def tree() -> None:
     )
     chapter.presets(
         {
-            "tree_roomy": {"slots": 44},
-            "tree_tight": {"slots": 18},
+            "tree_roomy": {"slots": 44, "order": "fcfs"},
+            "tree_tight": {"slots": 18, "order": "fcfs"},
             "tree_sorted": {"slots": 18, "order": "lpm"},
         }
     )
@@ -459,8 +459,8 @@ def behind_a_router() -> None:
             chapter.say("replicas_even", **tails)
     chapter.presets(
         {
-            "replicas_turns": {"replicas": 8},
-            "replicas_sticky": {"replicas": 8, "rule": "affinity"},
+            "replicas_turns": {"replicas": 8, "rule": "round_robin", "popular": "0"},
+            "replicas_sticky": {"replicas": 8, "rule": "affinity", "popular": "0"},
             "replicas_hot": {"replicas": 8, "rule": "affinity", "popular": "0.6"},
             "replicas_spread": {"replicas": 8, "rule": "balanced", "popular": "0.6"},
         }

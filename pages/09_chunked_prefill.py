@@ -19,7 +19,7 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.batching import chunk_pictures, frames, stall_notes
-from ui.words.numbers import count, plain, seconds
+from ui.words.numbers import count, plain, seconds, significant
 
 CLOCK = Roofline(specs.MODELS["Qwen3-14B"], specs.GPUS["H100 SXM"])
 MEMORY = Paged.beside(CLOCK.model, CLOCK.gpu)
@@ -244,11 +244,11 @@ def budget() -> None:
     chapter.say(
         "budget_extremes",
         best=count(best),
-        most=count(per_second[best]),
+        most=significant(per_second[best]),
         small=count(BUDGETS[0]),
-        at_small=count(per_second[BUDGETS[0]]),
+        at_small=significant(per_second[BUDGETS[0]]),
         large=count(BUDGETS[-1]),
-        at_large=count(per_second[BUDGETS[-1]]),
+        at_large=significant(per_second[BUDGETS[-1]]),
     )
     chapter.leads({tr("预填充和解码分到不同的卡上", "GPUs of their own for prefill"): "13_systems"})
     chapter.presets(

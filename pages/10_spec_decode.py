@@ -56,15 +56,11 @@ LOADS: dict[str, dict[str, object]] = {
     "load_long": USUAL | {"context": 4096, "batch": 64},
     "load_greedy_k": USUAL | {"k": 8, "batch": 96},
 }
+WRITTEN: dict[str, object] = {"text": TEXT, "k": ASKED, "temperature": "0.7", "seed": SEED}
 TEXTS: dict[str, dict[str, object]] = {
-    "hook_english": {
-        "text": "Sampling follows prefill at once;",
-        "seed": 2,
-        "k": 4,
-        "temperature": "0.7",
-    },
-    "hook_greedy": {"temperature": "0"},
-    "hook_foreign": {"text": "😎 مرحبا <b>1 + 1 =</b>"},
+    "hook_english": WRITTEN | {"text": "Sampling follows prefill at once;", "seed": 2},
+    "hook_greedy": WRITTEN | {"temperature": "0"},
+    "hook_foreign": WRITTEN | {"text": "😎 مرحبا <b>1 + 1 =</b>"},
 }
 
 chapter = lesson.open(__file__)

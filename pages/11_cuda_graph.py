@@ -283,8 +283,8 @@ def sizes() -> None:
     chapter.say("sizes_memory", memory=memory(taken))
     chapter.presets(
         {
-            "fits_exactly": {"rows": 64},
-            "one_too_many": {"rows": 65},
+            "fits_exactly": {"rows": 64, "largest": 64},
+            "one_too_many": {"rows": 65, "largest": 64},
             "large_enough": {"rows": 65, "largest": 128},
         }
     )
@@ -334,9 +334,9 @@ def ahead() -> None:
     chapter.say("ahead_price")
     chapter.presets(
         {
-            "ahead_large_model": {"model": "Llama-3.1-8B"},
-            "ahead_slow_host": {"host": 4},
-            "ahead_fast_host": {"host": 0.25},
+            "ahead_large_model": {"model": "Llama-3.1-8B", "host": 1},
+            "ahead_slow_host": {"model": MODEL, "host": 4},
+            "ahead_fast_host": {"model": MODEL, "host": 0.25},
         }
     )
 

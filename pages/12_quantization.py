@@ -29,7 +29,7 @@ PROMPT = 2_048
 ASKED_BATCH, ASKED_CONTEXT = 256, 128  # in the prediction
 
 SPEEDS: dict[str, dict[str, object]] = {
-    "speed_alone": {"gpu": GPU, "batch": 1},
+    "speed_alone": {"gpu": GPU, "batch": 1, "context": ASKED_CONTEXT},
     "speed_crowd": {"gpu": GPU, "batch": 256, "context": ASKED_CONTEXT},
     "speed_long": {"gpu": GPU, "batch": 64, "context": 1024},
     "speed_a100": {"gpu": "A100 80G SXM", "batch": 256, "context": ASKED_CONTEXT},
@@ -41,7 +41,7 @@ ROWS: dict[str, dict[str, object]] = {
     "row_fp8": {"format": "fp8", "outlier": 16, "sharing": "tensor"},
 }
 PARAGRAPHS: dict[str, dict[str, object]] = {
-    "text_int8": {"format": "int8", "sharing": "channel"},
+    "text_int8": {"format": "int8", "outlier": 1, "sharing": "channel"},
     "text_outlier": {"format": "int4", "outlier": 16, "sharing": "tensor"},
     "text_grouped": {"format": "int4", "outlier": 16, "sharing": "group"},
 }
@@ -49,7 +49,7 @@ PARAGRAPHS: dict[str, dict[str, object]] = {
 RATES = (2, 6, 9, 12, 16)
 LOAD_REQUESTS, LOAD_PROMPT, LOAD_OUTPUT = 200, 512, 256
 LOADS: dict[str, dict[str, object]] = {
-    "load_light": {"rate": 2},
+    "load_light": {"weights": "int4", "kv": "bf16", "rate": 2},
     "load_kv": {"weights": "bf16", "kv": "fp8", "rate": 12},
     "load_int8": {"weights": "int8", "kv": "bf16", "rate": 12},
 }

@@ -22,14 +22,14 @@ SCHEMA = (
     '{"type":"object","properties":{"engine":{"enum":["vLLM","SGLang"]},'
     '"paged":{"type":"boolean"}},"required":["engine","paged"]}'
 )
+MASKED: dict[str, object] = {"text": SCHEMA, "mask": True, "jump": False}
 FORMATS: dict[str, dict[str, object]] = {
-    "format_off": {"mask": False},
-    "format_jump": {"jump": True},
-    "format_date": {"text": "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"},
-    "format_cut": {
-        "text": '{"type":"object","properties":{"batch":{"type":"integer"}},"required":["batch"]}'
-    },
-    "format_evil": {"text": r"((a+)+)+b"},
+    "format_off": MASKED | {"mask": False},
+    "format_jump": MASKED | {"jump": True},
+    "format_date": MASKED | {"text": "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"},
+    "format_cut": MASKED
+    | {"text": '{"type":"object","properties":{"batch":{"type":"integer"}},"required":["batch"]}'},
+    "format_evil": MASKED | {"text": r"((a+)+)+b"},
 }
 MOST_LETTERS = 4_000  # of a format
 OUTCOMES = {
@@ -43,13 +43,24 @@ LARGE_MODEL, MANY_GPUS = specs.MODELS["Llama-3.1-70B"], 4
 
 POOLS = (2_048, 3_072, 4_096, 6_144, 8_192, 12_288, 16_384)  # tokens
 CONSERVATIVENESS = (0.1, 0.3, 0.5, 1.0, 1.3)
-USUAL: dict[str, object] = {"pool": 3_072, "guess": 1.0, "capacity": "no_evict"}
+USUAL: dict[str, object] = {
+    "pool": 3_072,
+    "max_tokens": "512",
+    "guess": 1.0,
+    "capacity": "no_evict",
+}
 CAPACITY = {"no_evict": "GUARANTEED_NO_EVICT", "utilization": "MAX_UTILIZATION"}
 
 GPUS = {name: name for name in ("H100 SXM", "A100 80G SXM", "L40S", "RTX 4090")}
 MODELS = {name: name for name in ("Llama-3.1-8B", "Llama-3.1-70B")}
 PROMPTS = (256, 512, 1_024, 2_048, 4_096, 8_192)
 ANSWER_TOKENS, DECODING = 256, 32
+SPREAD: dict[str, object] = {
+    "model": "Llama-3.1-8B",
+    "gpu": "H100 SXM",
+    "gpus": "2",
+    "prompt": 1_024,
+}
 MASK_MICROSECONDS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 
 PROJECTS = {
@@ -200,7 +211,7 @@ def memory_pressure() -> None:
             "pressure_known": USUAL | {"max_tokens": "0"},
             "pressure_bold": USUAL | {"max_tokens": "0", "guess": 0.3},
             "pressure_far": USUAL | {"max_tokens": "1024"},
-            "pressure_pause": {"capacity": "utilization"},
+            "pressure_pause": USUAL | {"capacity": "utilization"},
             "pressure_room": USUAL | {"pool": 16_384, "max_tokens": "0"},
         }
     )
@@ -341,9 +352,9 @@ def gpus() -> None:
     )
     chapter.presets(
         {
-            "gpus_large": {"model": "Llama-3.1-70B", "gpu": "H100 SXM", "gpus": "4"},
-            "gpus_pcie": {"model": "Llama-3.1-8B", "gpu": "RTX 4090", "gpus": "8"},
-            "gpus_long": {"model": "Llama-3.1-8B", "gpu": "H100 SXM", "prompt": 4096},
+            "gpus_large": SPREAD | {"model": "Llama-3.1-70B", "gpus": "4"},
+            "gpus_pcie": SPREAD | {"gpu": "RTX 4090", "gpus": "8"},
+            "gpus_long": SPREAD | {"prompt": 4096},
         }
     )
 

@@ -61,6 +61,12 @@ class Played:
         return runs.run(self.setup)
 
 
+def set_alike(presets: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether every link of an act sets all that any of them sets: so that none shows something
+    else than it says, whichever was clicked before."""
+    return len({frozenset(values) for values in presets.values()}) == 1
+
+
 class Rehearsal(quoting.Unseen):
     """A lesson without drawing, its controls where a test wants them; what is done is noted."""
 

@@ -14,7 +14,7 @@ from sim.kv.lru import MOONCAKE_BLOCK_TOKENS, MOONCAKE_HIT_RATES
 from sim.metrics import computed_tokens, reused_tokens, ttft
 from sim.workload import Chats
 from tests.chapters import ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.rehearsal import open_page, set_alike
 from ui.player.painters.shelves import Shelves
 from ui.practice import predict
 from ui.results import runs
@@ -53,6 +53,11 @@ def the_shelves(played):
 
 def hits(scene):
     return [record.hit_tokens for record in both(scene)[1].records]
+
+
+@pytest.mark.parametrize("act", ["capacity", "tree", "replicas"])
+def test_a_link_shows_what_it_says_whichever_was_clicked_before(act):
+    assert set_alike(CACHE.play(act).presets)
 
 
 # -- with and without ----------------------------------------------------------------------------

@@ -17,11 +17,11 @@ from sim.kv import Paged
 from sim.studies import sweep
 from sim.views import stalls
 from tests.chapters import ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.rehearsal import open_page, set_alike
 from ui.player.painters.timeline import Timeline
 from ui.practice import predict
 from ui.results import runs
-from ui.words.numbers import seconds
+from ui.words.numbers import seconds, significant
 
 CHUNKED = open_page("09_chunked_prefill")
 PAGE = CHUNKED.constants
@@ -62,6 +62,11 @@ def pair(act="chunks", **values):
     """(without, with)"""
     before, after = CHUNKED.play(act, **values).setups
     return before, after
+
+
+@pytest.mark.parametrize("act", ["budget"])
+def test_a_link_shows_what_it_says_whichever_was_clicked_before(act):
+    assert set_alike(CHUNKED.play(act).presets)
 
 
 # -- everybody freezes ---------------------------------------------------------------------------
@@ -286,9 +291,9 @@ def test_a_server_that_is_never_done_has_its_best_budget_in_between_whatever_the
         assert per_second[2_048] > 1.03 * max(per_second[256], per_second[16_384])
         if number == 0:
             assert said["best"] == "2,048"
-            assert said["most"] == f"{per_second[2_048]:,.0f}"
-            assert said["at_small"] == f"{per_second[256]:,.0f}"
-            assert said["at_large"] == f"{per_second[16_384]:,.0f}"
+            assert said["most"] == significant(per_second[2_048])
+            assert said["at_small"] == significant(per_second[256])
+            assert said["at_large"] == significant(per_second[16_384])
             assert per_second[2_048] < 0.6 * PAGE["OVERLOAD"] * (1_089 + 150)  # never done
 
 

@@ -28,7 +28,7 @@ from sim.studies.acceptance import (
     speedup,
 )
 from tests.chapters import LANGUAGES, ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.rehearsal import open_page, set_alike
 from ui import tiny_model
 from ui.player.painters.tape import Tape
 from ui.subjects.speculation import pictures, written_rounds
@@ -62,6 +62,11 @@ def tape(**values):
 
 def server(gpu="H100 SXM", context=512, k=4, cost=0.1):
     return UnderLoad(Roofline(PAGE["MODEL"], specs.GPUS[gpu]), context, k, cost)
+
+
+@pytest.mark.parametrize("act", ["hook", "worth", "load"])
+def test_a_link_shows_what_it_says_whichever_was_clicked_before(act):
+    assert set_alike(SPEC.play(act).presets)
 
 
 # -- the draft ------------------------------------------------------------------------------

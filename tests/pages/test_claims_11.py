@@ -13,7 +13,7 @@ from sim import specs
 from sim.cost import KERNELS_PER_LAYER, LAUNCH_MICROSECONDS, Eager, Roofline, launches, phases
 from sim.cost.launches import AHEAD, ONE_BY_ONE, REPLAY, LaunchWork
 from tests.chapters import ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.rehearsal import open_page, set_alike
 from ui.player.painters.timeline import Timeline
 from ui.practice import predict
 from ui.words.numbers import count, memory, percent, seconds
@@ -54,6 +54,11 @@ def shown(item):
 
 def cards(played):
     return {card.label: card for card in played.cards}
+
+
+@pytest.mark.parametrize("act", ["when", "sizes", "ahead"])
+def test_a_link_shows_what_it_says_whichever_was_clicked_before(act):
+    assert set_alike(GRAPHS.play(act).presets)
 
 
 # -- one by one, and replayed ---------------------------------------------------------------------

@@ -10,7 +10,7 @@ from sim.cost import phases
 from sim.cost.formats import StoredModel
 from sim.kv import Paged
 from tests.chapters import ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.rehearsal import open_page, set_alike
 from ui.player.painters.rounding import Rounding
 from ui.practice import predict
 from ui.results import runs
@@ -52,6 +52,11 @@ def values(played):
 def shown(item):
     """The state into which an item's "show me" leads."""
     return PAGE.at(QUIZ[item]["link"]["query"])
+
+
+@pytest.mark.parametrize("act", ["speed", "round", "text", "load"])
+def test_a_link_shows_what_it_says_whichever_was_clicked_before(act):
+    assert set_alike(PAGE.play(act).presets)
 
 
 # -- one GPU -------------------------------------------------------------------------------------
@@ -351,7 +356,9 @@ def test_both_the_faster_step_and_the_room_are_worth_something():
 def test_with_a_light_load_only_the_faster_step_is_left():
     link = PAGE.play("load").presets["load_light"]
     for weights in FIXED["SMALLER"]:
-        found = [runs.summary(one) for one in PAGE.play("load", weights=weights, **link).setups]
+        found = [
+            runs.summary(one) for one in PAGE.play("load", **{**link, "weights": weights}).setups
+        ]
         first, second, *third = found
         assert second.tpot.p50 < 0.7 * first.tpot.p50
         for other in third:  # the same setup but for its pool

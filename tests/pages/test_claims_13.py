@@ -14,7 +14,7 @@ from sim.cost.parallel import Parted, Spread
 from sim.model.constrained import automaton, json_schema, pattern
 from sim.studies.ablation import RUNGS
 from tests.chapters import LANGUAGES, ROOT
-from tests.pages.rehearsal import open_page
+from tests.pages.rehearsal import open_page, set_alike
 from ui import tiny_model
 from ui.player.painters.grammar import Grammar
 from ui.results import runs
@@ -53,6 +53,11 @@ def shown(item):
     if "text" in query:  # typed, so it stands nowhere on a scale
         return PAGE.play(query["part"], text=query["text"])
     return PAGE.at(query)
+
+
+@pytest.mark.parametrize("act", ["hook", "pressure", "format", "price", "gpus"])
+def test_a_link_shows_what_it_says_whichever_was_clicked_before(act):
+    assert set_alike(PAGE.play(act).presets)
 
 
 # -- one by one -----------------------------------------------------------------------------

@@ -344,7 +344,7 @@ def test_where_the_open_loop_keeps_up_no_queue_is_said_to_grow():
     assert float(said["loops_open_keeps_up"]["queue_share"].rstrip("%")) < 20
 
 
-def test_in_the_closed_loop_arrivals_fall_by_themselves_and_prefills_seldom_collide():
+def test_in_the_closed_loop_arrivals_fall_by_themselves_and_prefills_collide_less():
     _, closed = both_loops()
     asked = [closed[length].requests_per_second for length in sorted(closed)]
     assert np.all(np.diff(asked) < 0)
