@@ -103,8 +103,8 @@ def show(case: Case, server: Deployment, here: Panel, before: Panel | None) -> N
                 tr("带宽 / 算力", "Bandwidth / compute"),
                 f"{questions.share(seen.bandwidth)} / {questions.share(seen.compute)}",
                 tr(
-                    f"占手册；kernel 在跑 {percent(here.gpu_busy)}",
-                    f"of the data sheet; kernels run {percent(here.gpu_busy)}",
+                    f"kernel 在跑 {percent(here.gpu_busy)}",
+                    f"kernels run {percent(here.gpu_busy)}",
                 ),
             ),
         ]

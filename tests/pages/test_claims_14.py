@@ -177,11 +177,11 @@ def test_a_trade_is_told_as_one_and_who_pays_for_it(page):
     said = page.play("alone", case="long_prompts", cure1="longest_prompt-16000")
     assert {"not_kept", "trade"} <= set(said.said)
     assert "tempts" not in said.said
-    assert said.said["not_kept"]["toll"].startswith("turned away: ")
+    assert said.said["not_kept"]["toll"].startswith("Turned away: ")
     said = page.play("alone", case="long_answers", cure1="max_tokens-256").said
-    assert said["not_kept"]["toll"].startswith("answers cut short: ")
+    assert said["not_kept"]["toll"].startswith("Answers cut short: ")
     said = page.play("alone", case="retry_storm", cure1="retries-0").said
-    assert said["not_kept"]["toll"].startswith("left without an answer: ")
+    assert said["not_kept"]["toll"].startswith("Left without an answer: ")
 
 
 @pytest.mark.parametrize("code", ["long_prompts", "kv_full", "thin_steps"])

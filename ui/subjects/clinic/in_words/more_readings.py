@@ -7,11 +7,10 @@ look-alikes.  A server without a feature has no row for it.
 from collections.abc import Iterator
 from math import isfinite
 
-from sim.metrics import Distribution
 from sim.studies.clinic import Deployment, Panel, Signs
 from sim.studies.clinic.signs import CHAT
 from ui.words.language import tr
-from ui.words.numbers import count, percent, scaled, seconds
+from ui.words.numbers import count, scaled, seconds
 
 Row = tuple[str, str]
 
@@ -36,36 +35,29 @@ def _of_the_batch(here: Panel, signs: Signs) -> Iterator[Row]:
     if signs.adapters:
         name = tr("LoRA：要用的 / 一步里至多", "LoRA adapters: asked for / at most in a step")
         yield name, f"{signs.adapters[0]} / {signs.adapters[1]}"
-    queue = tr("排队，最多 / 排队时间 p99", "Waiting, at most / queue time p99")
-    yield queue, f"{here.most_waiting} / {seconds(here.queue_time.p99)}"
+    queue = here.queue_time
+    yield tr("排队时间 p50 / p99", "Queue time p50 / p99"), _joined(queue.p50, queue.p99)
     if signs.most_deferred is not None:
         name = tr("其中等语法编译，最多", "Of them for a grammar to compile, at most")
         yield name, count(signs.most_deferred)
-    yield tr("有 kernel 在跑的时间", "Time with kernels running"), percent(here.gpu_busy)
 
 
 def _of_latencies(here: Panel, signs: Signs) -> Iterator[Row]:
     for label, ttft in (
-        (tr(f"TTFT，{CHAT:,} token 以内的提示词", f"TTFT, prompts up to {CHAT:,} tokens"),
-         signs.ttft_chats),
-        (tr("TTFT，更长的", "TTFT, longer ones"), signs.ttft_documents),
-    ):  # fmt: skip
+        (tr(f"{CHAT:,} token 以内的提示词", f"prompts up to {CHAT:,}"), signs.ttft_chats),
+        (tr("更长的提示词", "longer prompts"), signs.ttft_documents),
+    ):
         if len(ttft):
-            yield label, _halves(ttft)
+            name = tr(f"TTFT p50 / p95 / p99，{label}", f"TTFT p50 / p95 / p99, {label}")
+            yield name, _joined(ttft.p50, ttft.percentile(95), ttft.p99)
     yield tr("最长的一次间隔", "Longest gap of all"), seconds(here.longest_gap)
     name = tr("ITL p99：用户看到的 / 引擎里的", "ITL p99: as users see it / in the engine")
-    yield name, f"{seconds(here.itl.p99)} / {seconds(signs.engine_itl.p99)}"
+    yield name, _joined(here.itl.p99, signs.engine_itl.p99)
     if isfinite(signs.itl_with_few):
         name = tr(
             "只解码的一步：人最少时 / 最多时", "A step that only decodes: fewest / most running"
         )
-        yield name, f"{seconds(signs.itl_with_few)} / {seconds(signs.itl_with_many)}"
-
-
-def _halves(ttft: Distribution) -> str:
-    """The median and two of the slow ones."""
-    slow = f"p95 {seconds(ttft.percentile(95))}, p99 {seconds(ttft.p99)}"
-    return f"p50 {seconds(ttft.p50)}, {slow}"
+        yield name, _joined(signs.itl_with_few, signs.itl_with_many)
 
 
 def _of_prompts(here: Panel, signs: Signs) -> Iterator[Row]:
@@ -105,7 +97,11 @@ def _of_several(server: Deployment, signs: Signs) -> Iterator[Row]:
         yield name, f"{_moment(signs.asked_seconds)} / {_moment(signs.ready_seconds)}"
     if signs.kernel_seconds:
         name = tr("每步的 kernel：最快的 GPU / 最慢的", "Kernels of a step: fastest GPU / slowest")
-        yield name, " / ".join(seconds(one) for one in signs.kernel_seconds)
+        yield name, _joined(*signs.kernel_seconds)
+
+
+def _joined(*values: float) -> str:
+    return " / ".join(seconds(value) for value in values)
 
 
 def _between(low: int, high: int) -> str:

@@ -50,9 +50,9 @@ def list_of_cases() -> dict[str, str]:
 def toll(panel: Panel) -> str:
     """Who pays for it: turned away, cut short, left without an answer."""
     paid = [
-        (panel.num_refused, tr("被拒收", "turned away")),
-        (panel.num_cut, tr("回答被截断", "answers cut short")),
-        (panel.signs.num_failed, tr("没等到", "left without an answer")),
+        (panel.num_refused, tr("被拒收", "Turned away")),
+        (panel.num_cut, tr("回答被截断", "Answers cut short")),
+        (panel.signs.num_failed, tr("没等到", "Left without an answer")),
     ]
     said = [tr(f"{words} {count(num)} 个", f"{words}: {count(num)}") for num, words in paid if num]
     if not said:
