@@ -107,8 +107,7 @@ def test_the_question_at_the_door_is_folded_asked_once_and_kept(new_page):
     helpers.visit(page, "/fragmentation")
     helpers.settle(page)
     expect(page.locator(door)).to_have_count(0)
-    helpers.visit(page, "/batching", part="sandbox", slots=8)
-    helpers.visit(page, "/batching", batch=2)
+    helpers.visit(page, "/batching", longest=60)
     helpers.settle(page)
     expect(page.locator(door)).to_have_count(0)  # a link that carries state asks nothing
 

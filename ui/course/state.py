@@ -149,6 +149,12 @@ def moved() -> None:
     st.session_state["_moved"] = True
 
 
+def arrived() -> None:
+    """What `moved` has said is over: a part of the page that is drawn by itself reads no address,
+    and the next one, a link's, is to be read."""
+    st.session_state.pop("_moved", None)
+
+
 def set_value(key: str, value: Any, default: Any) -> None:
     """Move a control from code, in a callback."""
     moved()

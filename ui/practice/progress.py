@@ -132,6 +132,7 @@ def table(rows: Iterable[tuple[Item, Mark | None]]) -> bytes:
 
 def mount() -> None:
     """Exchange marks with the reader's browser.  Once per page, where progress is seen or made."""
+    state.arrived()
     _take_stored()
     data = {
         "known": is_known(),

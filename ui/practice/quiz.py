@@ -6,6 +6,7 @@ they are drawn.  Feedback appears by itself, and a question can be tried again.
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -62,9 +63,8 @@ def draw(sheet: Sheet, item: Item, number: str) -> None:
             st.markdown(f":small[{number}]")
             _ask_certainty(sheet, item)
         st.markdown(item.question.here())
-        if item.exhibit:
-            evidence.show(item.exhibit, sheet.of(item))
-        _ASKERS[item.kind](sheet, item)
+        with _beside_exhibit(sheet, item):
+            _ASKERS[item.kind](sheet, item)
         given = answers.given(sheet, item)
         if sheet.judges and given.answer is not None:
             _answer(sheet, item, judge(item, given.answer), given.sure)
@@ -91,6 +91,20 @@ def _in_words(item: Item, answer: Answer) -> str:
     places = answer if isinstance(answer, list) else [answer]
     between = " → " if item.kind == "order" else tr("；", "; ")
     return between.join(item.options[place].text.here() for place in places)
+
+
+def _beside_exhibit(sheet: Sheet, item: Item) -> AbstractContextManager[object]:
+    """Draw what is to be read first; where the answers go: beneath it, in the lecture view beside
+    it, so that both are seen."""
+    if not item.exhibit:
+        return nullcontext()
+    if not (links.is_lecture() and evidence.is_narrow(item.exhibit)):
+        evidence.show(item.exhibit, sheet.of(item))
+        return nullcontext()
+    exhibit, options = st.columns(2)
+    with exhibit:
+        evidence.show(item.exhibit, sheet.of(item))
+    return options
 
 
 def _answer(sheet: Sheet, item: Item, verdict: Verdict, sure: bool) -> None:

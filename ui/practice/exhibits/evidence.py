@@ -71,7 +71,8 @@ def show(name: str, key: str) -> None:
         case Table() as table:
             st.markdown(table.here())
         case Log(lines):
-            st.code("\n".join(lines), language=None, wrap_lines=True)
+            with st.container(key=f"quiz-log-{key}"):
+                st.text("\n".join(lines))
         case Figure(draw, alt):
             charts.show(draw(links.is_lecture()), f"quiz-exhibit-{key}", alt.here())
 
@@ -80,6 +81,12 @@ def show(name: str, key: str) -> None:
 def made(name: str) -> Exhibit:
     """The same for every reader, so it is made once."""
     return EXHIBITS[name]()
+
+
+def is_narrow(name: str) -> bool:
+    """Whether there is room beside it: long lines and long rows take the whole width."""
+    exhibit = made(name)
+    return isinstance(exhibit, Figure) or (isinstance(exhibit, Table) and len(exhibit.columns) <= 3)
 
 
 def same(text: str) -> Words:
