@@ -1,4 +1,4 @@
-"""A large window: the figure takes what it gives, and lines of text stay short enough to read."""
+"""The figure takes what a window gives and is seen whole; lines of text stay short."""
 
 import pytest
 
@@ -20,3 +20,25 @@ def test_the_figure_grows_with_the_window_and_lines_stay_short(new_page, path):
     assert text < 34 * 18
     assert figure > 1.5 * text
     assert helpers.faults(page) == []
+
+
+FIGURES = """() => {
+  const players = [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')].map(
+    host => host.shadowRoot?.querySelector('.stage') ?? null);
+  const charts = [...document.querySelectorAll('.st-key-figure [data-testid=stPlotlyChart]')];
+  const boxes = [...players, ...charts].filter(Boolean).map(one => one.getBoundingClientRect());
+  return [Math.max(...boxes.map(box => box.height)), Math.max(...boxes.map(box => box.bottom))];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "part"), [("/latency", "gaps"), ("/batching", "compare"), ("/kv_cache", "growth")]
+)
+def test_a_higher_window_has_a_higher_figure_and_it_is_seen_whole(new_page, path, part):
+    page = new_page("zh", warm=True, viewport=(1440, 720))
+    helpers.visit(page, path, part=part)
+    low, _ = page.evaluate(FIGURES)
+    helpers.resize(page, *DESK)
+    high, bottom = page.evaluate(FIGURES)
+    assert high > 1.1 * low
+    assert bottom <= DESK[1]

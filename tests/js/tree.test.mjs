@@ -61,7 +61,7 @@ test("a branch goes on below, where the other one parts", () => {
   const { edges } = place();
   assert.equal(edges[0][3], edges[1][3]);
   const layout = place();
-  const box = (lane) => tree.spotAt(layout, frames, moment(1), layout.edges[lane][3] + 3, layout.top + (lane + 0.8) * layout.laneHeight);
+  const box = (lane) => tree.spotAt(layout, frames, moment(1), layout.edges[lane][3] + 3, layout.tops[lane] + layout.badge + 3);
   assert.match(box(1).text, /^here/);
   assert.ok(box(1).y > box(0).y);
 });

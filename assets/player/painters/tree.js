@@ -66,7 +66,7 @@ export function layout(frames, { width, room, size, widthOf }) {
   const fits = Math.floor((room - top - BOTTOM) / frames.lanes.length);
   const isRoomy = fits >= size * 2.3; // else the locks are told, not drawn
   const badge = isRoomy ? Math.round(size * 1.1) : 0; // above a bar
-  const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
+  const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
   const below = scale < TIGHT ? frames.lanes.map((words, lane) => wordsBelow(frames, lane, width - left, widthOf)) : [];
   const lineHeight = Math.round(size * 1.45);
