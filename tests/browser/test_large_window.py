@@ -31,9 +31,7 @@ FIGURES = """() => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("path", "part"), [("/latency", "gaps"), ("/batching", "compare"), ("/kv_cache", "growth")]
-)
+@pytest.mark.parametrize(("path", "part"), [("/latency", "gaps"), ("/batching", "compare")])
 def test_a_higher_window_has_a_higher_figure_and_it_is_seen_whole(new_page, path, part):
     page = new_page("zh", warm=True, viewport=(1440, 720))
     helpers.visit(page, path, part=part)
