@@ -148,7 +148,9 @@ class Hall:
             process.stop()
             process.start()
             if not process.wait_until_healthy():
-                print(f"The process at {process.port} did not come back; the rest stays", flush=True)
+                print(
+                    f"The process at {process.port} did not come back; the rest stays", flush=True
+                )
                 return
         print("All processes are new", flush=True)
 

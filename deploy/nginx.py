@@ -33,7 +33,9 @@ def configuration(hall: Settings, static: Path) -> str:
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         homes="\n".join(f'    "~^{port}\\." process_{port};' for port in hall.ports),
         servers="\n".join(map(_server, hall.ports)),
-        upstreams="\n".join(f"upstream process_{port} {{\n{_server(port)}\n}}" for port in hall.ports),
+        upstreams="\n".join(
+            f"upstream process_{port} {{\n{_server(port)}\n}}" for port in hall.ports
+        ),
         cookie="Secure; SameSite=None; Partitioned" if is_secure else "SameSite=Lax",
         port=hall.port,
         ssl=" ssl" if is_secure else "",

@@ -1,6 +1,7 @@
 """The figure takes what a window gives and is seen whole; lines of text stay short."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser import helpers
 
@@ -40,3 +41,15 @@ def test_a_higher_window_has_a_higher_figure_and_it_is_seen_whole(new_page, path
     high, bottom = page.evaluate(FIGURES)
     assert high > 1.1 * low
     assert bottom <= DESK[1]
+
+
+def test_further_settings_come_in_a_drawer_that_leaves_the_figure_free(new_page):
+    page = new_page("en", warm=True, viewport=DESK)
+    helpers.visit(page, "/workbench")
+    page.get_by_role("button", name="More").click()
+    drawer = page.locator("[data-testid=stPopoverBody]").bounding_box()
+    figure = page.locator(".st-key-figure").bounding_box()
+    assert drawer["x"] + drawer["width"] < figure["x"]
+    assert (drawer["y"], drawer["height"]) == (0, DESK[1])
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-testid=stPopoverBody]")).to_have_count(0)
