@@ -122,6 +122,7 @@ test("a word that does not fit into its cell is cut", () => {
 
 test("the picture is no higher than the room, where that is possible", () => {
   for (const room of [160, 90]) assert.ok(place({ room }).height <= room);
+  assert.ok(place({ width: 160, room: 90 }).height <= 90); // words go before the page scrolls
   assert.ok(!paint(1, place({ room: 90 })).texts().includes("2")); // no room for padlocks
   assert.ok(place({ room: 2000 }).height < 200);
 });
