@@ -466,12 +466,15 @@ function drawLegend(player, ratio) {
     for (const state of view.painter.statesThatOccur(view.frames)) states.set(look.states[state].name, [state, look]);
   }
   const items = [...states.values()].map(([state, look]) => legendItem(look.states[state], 1, look.states[state].label, look, ratio));
-  if (items.length && views.some((view) => view.frames.foretells || view.painter.ghostArea)) {
+  if (items.length && views.some(showsFaintly)) {
     const [state, look] = [...states.values()].at(-1);
     items.push(legendItem(look.states[state], GHOST, player.word("to_come"), look, ratio));
   }
   player.find(".legend").replaceChildren(...items);
 }
+
+// In the lecture view room is short, and there is somebody who explains.
+const showsFaintly = ({ frames, painter, data }) => frames.foretells || (painter.ghostArea && !data.large);
 
 function legendItem(state, strength, label, look, ratio) {
   const item = document.createElement("li");
