@@ -33,8 +33,9 @@ export function makeLook(root, data, ratio) {
     return parseColour(colour);
   };
   const [text, background, accent] = ["--text", "--background", "--accent"].map(probe);
-  const family = getComputedStyle(root).fontFamily;
-  const size = data.large ? 18 : 13;
+  const style = getComputedStyle(root);
+  const family = style.fontFamily;
+  const size = Number(style.getPropertyValue("--drawn"));
   const look = { ratio, size, newCanvas, font: `400 ${size}px ${family}`, bold: `600 ${size}px ${family}` };
   Object.assign(look, {
     text: mix(text, text, 1),

@@ -34,9 +34,15 @@ const PLAYERS = new WeakMap(); // parentElement -> player
 const NOTICE_MS = 6000;
 const MOST_NOTE_LINES = 4;
 const AXISLESS_EDGE = 11; // px, half the thumb of the scrubber
-const SETTLE_MS = [150, 500, 1500]; // what stands above the player may come later than the player
+const SETTLE_MS = [150, 500, 1500]; // what stands above and below the player may come later than the player
+const TWO_COLUMNS = 900; // px of a window with the figure beside its text
+const HEADER = 144; // px above the figure, and some air below
+const CAVEAT = 56; // px of the line below a figure that tells what it leaves out
+const SHARE = 0.62; // of the window: no picture is higher
+const LEAST_PICTURE = 280; // px, else the page scrolls
 const LEAST_ROOM = 140; // px that a picture needs in the lecture view
 const LEAST_MORE = 90; // and each linked one below it
+const BETWEEN_FIGURES = 16; // px
 const BETWEEN = 28; // px between two linked players
 
 export default function mount({ parentElement, data, setStateValue }) {
@@ -49,7 +55,7 @@ export default function mount({ parentElement, data, setStateValue }) {
   wire(player);
   player.fit();
   if (player.watches) player.watch();
-  if (data.large) for (const delay of SETTLE_MS) setTimeout(() => player.fitAgain(), delay);
+  for (const delay of SETTLE_MS) setTimeout(() => player.fitAgain(), delay);
   SHARED.all.add(player);
   SHARED.onKey = onKey; // the newest load answers the keys
   return () => {
@@ -412,13 +418,16 @@ function startOf(data) {
   return stood && stood.serial === data.start.serial ? stood.step : data.start.step;
 }
 
-// How high the pictures of a clock may get together: in the lecture view down to the lower edge of the screen, else a calm
-// share of it.
+// How high the pictures of a clock may get together: down to the lower edge of the screen; but for the lecture view, with
+// what stands above and below them in the column of the figure.
 function roomFor({ views, leader }) {
   const between = BETWEEN * (views.length - 1);
   const chrome = () =>
     views.reduce((sum, view) => sum + view.root.offsetHeight - view.find(".stage").offsetHeight, between);
-  if (!leader.data.large) return Math.min(Math.max(innerHeight - 190 - chrome(), 220), 520);
+  if (!leader.data.large) {
+    const left = innerHeight - HEADER - CAVEAT - besides(leader, views.at(-1)) - chrome();
+    return Math.min(Math.max(left, LEAST_PICTURE), innerHeight * SHARE);
+  }
   const top = Math.max(leader.root.getBoundingClientRect().top, 0);
   const left = () => innerHeight - top - chrome() - leader.data.below;
   const tighten = (tight) => views.forEach((view) => view.root.classList.toggle("tight", tight));
@@ -426,6 +435,16 @@ function roomFor({ views, leader }) {
   const least = LEAST_ROOM + LEAST_MORE * (views.length - 1);
   if (left() < least) tighten(true); // the legend goes before the picture does
   return Math.max(left(), views.length > 1 ? LEAST_MORE * views.length : LEAST_ROOM);
+}
+
+// What of the column of the figure is above the first player, and charts below the last one.
+function besides({ root: first }, { root: last }) {
+  const column = first.getRootNode().host?.closest('[data-testid="stColumn"]');
+  if (!column || innerWidth < TWO_COLUMNS) return 0;
+  const above = first.getBoundingClientRect().top - column.getBoundingClientRect().top;
+  const end = last.getBoundingClientRect().bottom;
+  const charts = [...column.querySelectorAll('[data-testid="stPlotlyChart"]')].map((chart) => chart.getBoundingClientRect());
+  return above + charts.reduce((sum, { top, height }) => sum + (top >= end ? height + BETWEEN_FIGURES : 0), 0);
 }
 
 // As many lines as the longest note needs, so that nothing below it jumps while playing.
@@ -447,12 +466,15 @@ function drawLegend(player, ratio) {
     for (const state of view.painter.statesThatOccur(view.frames)) states.set(look.states[state].name, [state, look]);
   }
   const items = [...states.values()].map(([state, look]) => legendItem(look.states[state], 1, look.states[state].label, look, ratio));
-  if (items.length && views.some((view) => view.frames.foretells || view.painter.ghostArea)) {
+  if (items.length && views.some(showsFaintly)) {
     const [state, look] = [...states.values()].at(-1);
     items.push(legendItem(look.states[state], GHOST, player.word("to_come"), look, ratio));
   }
   player.find(".legend").replaceChildren(...items);
 }
+
+// In the lecture view room is short, and there is somebody who explains.
+const showsFaintly = ({ frames, painter, data }) => frames.foretells || (painter.ghostArea && !data.large);
 
 function legendItem(state, strength, label, look, ratio) {
   const item = document.createElement("li");

@@ -27,7 +27,7 @@ export const sizeText = (strip, slots) =>
 export function layoutStrip(strip, { width, size, top, room, dense = false }) {
   const small = dense ? (strip.size > 1 ? Math.round(size * 1.15) : 0) : Math.round(size * 1.5);
   const waitingHeight = strip.everWaits ? Math.round(size * (dense ? 1.4 : 2)) : 0;
-  const height = Math.min(Math.max(room - small - waitingHeight, size * (dense ? 1.2 : 1.8)), size * 5);
+  const height = Math.min(Math.max(room - small - waitingHeight, size * (dense ? 1.2 : 1.8)), size * 8);
   const numbers = top + height + small / 2;
   const bottom = top + height + small + waitingHeight;
   return { top, height, numbers, waiting: bottom - waitingHeight / 2, bottom, size, small, cell: (width - 2) / strip.slots, left: 1 };

@@ -61,7 +61,7 @@ test("a branch goes on below, where the other one parts", () => {
   const { edges } = place();
   assert.equal(edges[0][3], edges[1][3]);
   const layout = place();
-  const box = (lane) => tree.spotAt(layout, frames, moment(1), layout.edges[lane][3] + 3, layout.top + (lane + 0.8) * layout.laneHeight);
+  const box = (lane) => tree.spotAt(layout, frames, moment(1), layout.edges[lane][3] + 3, layout.tops[lane] + layout.badge + 3);
   assert.match(box(1).text, /^here/);
   assert.ok(box(1).y > box(0).y);
 });
@@ -122,6 +122,7 @@ test("a word that does not fit into its cell is cut", () => {
 
 test("the picture is no higher than the room, where that is possible", () => {
   for (const room of [160, 90]) assert.ok(place({ room }).height <= room);
+  assert.ok(place({ width: 160, room: 90 }).height <= 90); // words go before the page scrolls
   assert.ok(!paint(1, place({ room: 90 })).texts().includes("2")); // no room for padlocks
   assert.ok(place({ room: 2000 }).height < 200);
 });

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 
 import pandas  # noqa: F401  plotly would look into it while another thread still imports it
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ui.charts import go
 from ui.charts.style import LINE, TAG, text_width
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False, "showTips": False, "responsive": True}
+LEAST_GROWING = 240  # px; what is lower is a strip or a bar, and stays one
 LEGEND_LINES = 3.2  # of text that a row of names above a figure takes, with air
 
 
@@ -33,17 +36,26 @@ def show(
         figure.update_layout(height=height)
     if fill:
         figure.update_layout(height=None, autosize=True)
+    grows = not fill and figure.layout.height >= LEAST_GROWING
     _leave_room(figure)
-    st.plotly_chart(
-        go.Checked(figure),
-        key=key,
-        alt=alt,
-        theme="streamlit",
-        config=CONFIG,
-        height="stretch" if fill else "content",
-        on_select=partial(pass_on, key, clicked) if clicked else "ignore",
-        selection_mode="points",
-    )
+    with _growing(figure, key) if grows else nullcontext():
+        st.plotly_chart(
+            go.Checked(figure),
+            key=key,
+            alt=alt,
+            theme="streamlit",
+            config=CONFIG,
+            height="stretch" if fill or grows else "content",
+            on_select=partial(pass_on, key, clicked) if clicked else "ignore",
+            selection_mode="points",
+        )
+
+
+def _growing(figure: go.Figure, key: str) -> DeltaGenerator:
+    """A place as high as the figure, which the style sheet lets grow with the window."""
+    place = st.container(key=f"grows-{key}", height=figure.layout.height, border=False)
+    figure.update_layout(height=None, autosize=True)
+    return place
 
 
 def pass_on(key: str, clicked: Callable[[object], None]) -> None:

@@ -3,11 +3,13 @@
 They read results of `sim` and hand them to `charts`; nothing here decides or measures anything.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from sim import metrics
-from sim.engine import Run
+from sim.engine import Record, Run
 from sim.views import lives
 from ui import charts, theme
 from ui.charts import Series, Span, Subplot, TimelineRow, go
@@ -19,9 +21,13 @@ GHOST_WIDTH = 0.6  # of another curve's
 
 
 def timeline(run: Run, large: bool = False) -> go.Figure:
-    """The lives of the first few dozen requests: queue, prefill, decode, preempted."""
+    """The lives of a few dozen requests in a row: queue, prefill, decode, preempted.
+
+    The first ones, unless others are preempted more often: that is what there is to be seen.
+    """
     served = metrics.served(run)
-    records = served[: LECTURE_ROWS if large else TIMELINE_ROWS]
+    first = _most_preempted(served, LECTURE_ROWS if large else TIMELINE_ROWS)
+    records = served[first : first + (LECTURE_ROWS if large else TIMELINE_ROWS)]
     rows = [
         TimelineRow(
             theme.request_letter(record.request.id),
@@ -29,12 +35,30 @@ def timeline(run: Run, large: bool = False) -> go.Figure:
         )
         for record in records
     ]
-    shown = tr(
-        f"前 {len(records)} 个请求，共 {len(served):,} 个",
-        f"first {len(records)} of {len(served):,} requests",
+    x_title = f"{_time_title()} · {_which(first, len(records), len(served))}"
+    figure = charts.request_timeline(rows, x_title, large=large, height=210 if large else 330)
+    if first:
+        ends = [span.end for row in rows for span in row.spans]
+        figure.update_xaxes(range=[records[0].request.arrival_seconds, max(ends)])
+    return figure
+
+
+def _most_preempted(records: Sequence[Record], num: int) -> int:
+    """Where those `num` in a row begin who are preempted most often; of equals the first."""
+    pauses = np.array([len(record.pauses) for record in records])  # [num_requests]
+    if len(pauses) <= num:
+        return 0
+    return int(np.convolve(pauses, np.ones(num, int), "valid").argmax())
+
+
+def _which(first: int, num: int, total: int) -> str:
+    if first == 0:
+        return tr(f"前 {num} 个请求，共 {total:,} 个", f"first {num} of {total:,} requests")
+    last = first + num
+    return tr(
+        f"第 {first + 1:,}–{last:,} 个请求，共 {total:,} 个",
+        f"requests {first + 1:,} to {last:,} of {total:,}",
     )
-    x_title = f"{_time_title()} · {shown}"
-    return charts.request_timeline(rows, x_title, large=large, height=210 if large else 330)
 
 
 def load(run: Run, kept: Run | None = None, large: bool = False) -> go.Figure:

@@ -13,7 +13,7 @@ const [DRAWN, JUMPED, BREAKS, ASTRAY] = [0, 1, 2, 3]; // fates
 
 const LINES = 2; // of text, and of ways
 const LARGEST_COLUMN = 9; // times the size of text
-const LARGEST_BARS = 4.6; // times the size of text, the height of one row of bars
+const LARGEST_BARS = 6; // times the size of text, the height of one row of bars
 const LEAST_BARS = 10;
 const STRIP = 1.5; // times the size of text, the height of the index's bars
 const ARC = 0.7; // likewise, the depth of the arc below them

@@ -13,7 +13,7 @@ const BETWEEN = 12; // px between two boxes, room for an arrow
 const LINE = 1.4; // of the text size
 const MOST_LINES = 3; // of what lies in a box
 const WIDEST = 1.5; // times the width a box needs
-const MOST_AIR = 14; // px that a row may be higher than it needs to be
+const MOST_AIR = 24; // px that a row may be higher than it needs to be
 const PIECE_GAP = 2; // px between two tokens
 
 // --- data ----------------------------------------------------------------------------------------------------------

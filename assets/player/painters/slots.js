@@ -63,7 +63,7 @@ function stack(frames, { width, room, size, widthOf }, dense) {
   const air = dense ? 3 : 0; // between the last row and the axis
   const fixed = frames.grids.length * (titleHeight + waitingHeight + gap) - gap + air + axisHeight;
   const fits = Math.floor((room - fixed) / labels.length);
-  const rowHeight = Math.min(Math.max(fits, Math.round(size * 0.28)), size * 2);
+  const rowHeight = Math.min(Math.max(fits, Math.round(size * 0.28)), Math.round(size * 3.2));
   let y = 0;
   const grids = frames.grids.map((grid) => {
     const title = y + titleHeight / 2;

@@ -310,6 +310,7 @@ function paintRow(c, bars, valueOf, high, { state, bottom, column, rise }, place
     const x = place.left + at * column + column * 0.18;
     c.fillStyle = bar.text ? (state.fill ?? state.colour) : look.faint; // all others together say less
     c.fillRect(x, bottom - height, column * 0.64, height);
+    if (look.wordless) return; // its number would stand across what is said there now
     c.textAlign = "center";
     c.font = look.font;
     c.fillStyle = value ? look.text : look.muted;

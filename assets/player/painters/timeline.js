@@ -13,7 +13,7 @@ import { closest } from "../zoom.js";
 
 const QUANTA = 2 ** 32 - 1; // times come as whole parts of the end
 const LEAST_ROW = 0.45; // of the text size
-const LARGEST_ROW = 3;
+const LARGEST_ROW = 3.6;
 const LABEL_ROOM = 8; // px around a text in a span
 
 const EDGE = 11; // px right of the axis: half the thumb of the scrubber, which stands above the cursor

@@ -15,6 +15,7 @@ const LEAST_AIR = 4;
 const BOTTOM = 4; // px below the last lane
 const TRUNK = 16; // px left of the tree, for the root
 const LEAST_WORD = 9; // px; a narrower cell shows no letter of its word
+const LEAST_LANE = 1.3; // times the size of text
 const TIGHT = 0.8; // of the width that the words need
 
 // --- data ----------------------------------------------------------------------------------------------------------
@@ -63,14 +64,18 @@ export function layout(frames, { width, room, size, widthOf }) {
   const wanted = frames.lanes.map((words) => sums(words.map((word) => widthOf(word) + air)));
   const scale = Math.min(1, wide / Math.max(...wanted.map((edges) => edges.at(-1))));
   const edges = wanted.map((each) => each.map((edge) => left + edge * scale));
-  const fits = Math.floor((room - top - BOTTOM) / frames.lanes.length);
+  const lineHeight = Math.round(size * 1.45);
+  const words = scale < TIGHT ? frames.lanes.map((_, lane) => wordsBelow(frames, lane, width - left, widthOf)) : [];
+  const linesOf = (each) => (each?.at(-1)?.line ?? -1) + 1;
+  const fitsWith = (lines) => Math.floor((room - top - BOTTOM - lines * lineHeight) / frames.lanes.length);
+  const numLines = words.reduce((sum, each) => sum + linesOf(each), 0);
+  const below = fitsWith(numLines) >= size * LEAST_LANE ? words : []; // a small lecture hall has no room for them
+  const fits = fitsWith(below.length ? numLines : 0);
   const isRoomy = fits >= size * 2.3; // else the locks are told, not drawn
   const badge = isRoomy ? Math.round(size * 1.1) : 0; // above a bar
-  const laneHeight = Math.min(Math.max(fits, Math.round(size * 1.3)), Math.round(size * 3.4));
+  const laneHeight = Math.min(Math.max(fits, Math.round(size * LEAST_LANE)), Math.round(size * 4));
   const barHeight = Math.min(laneHeight - badge - 3, Math.round(size * 1.9));
-  const below = scale < TIGHT ? frames.lanes.map((words, lane) => wordsBelow(frames, lane, width - left, widthOf)) : [];
-  const lineHeight = Math.round(size * 1.45);
-  const heights = frames.lanes.map((_, lane) => laneHeight + ((below[lane]?.at(-1)?.line ?? -1) + 1) * lineHeight);
+  const heights = frames.lanes.map((_, lane) => laneHeight + linesOf(below[lane]) * lineHeight);
   const tops = sums(heights).map((sum) => top + sum);
   const height = tops.at(-1) + BOTTOM;
   return { width, height, left, top, tops, below, lineHeight, header, gauge, edges, laneHeight, badge, barHeight, size };

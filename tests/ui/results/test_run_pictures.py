@@ -47,6 +47,18 @@ def test_only_the_first_few_dozen_are_drawn_and_fewer_in_a_lecture(rows):
     assert usual == run_pictures.TIMELINE_ROWS > len(rows) == run_pictures.LECTURE_ROWS
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_those_are_drawn_who_are_preempted_also_in_a_lecture(rows, large):
+    lengths = [3] * 60 + [40] * 12  # the last ones grow until the pool is full
+    run = engine.simulate(setup(scheduler.Chunked(8), workload.of_lengths(lengths), blocks=24))
+    assert run.num_preemptions > 0
+    assert not any(record.pauses for record in run.records[:36])
+    figure = run_pictures.timeline(run, large=large)
+    assert "preempted" in {span.state for row in rows for span in row.spans}
+    assert f"of {len(lengths)}" in figure.layout.xaxis.title.text
+    assert "first" not in figure.layout.xaxis.title.text
+
+
 def test_a_thinned_curve_keeps_its_highest_and_lowest_points():
     requests = tuple(Request(who, who * 0.3, 16, 20) for who in range(200))
     run = engine.simulate(setup(scheduler.Chunked(8), requests))
