@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # The server
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -90,7 +90,7 @@ class Server:
     """The app, or another script, under `streamlit run`, as a reader's machine starts it."""
 
     def __init__(self, log: Path, script: str = "app.py"):
-        port = _free_port()
+        port = free_port()
         self.url = f"http://localhost:{port}"
         self.log = log
         command = [sys.executable, "-m", "streamlit", "run", script]
@@ -184,6 +184,7 @@ FORGET = """() => {
   if (location.protocol !== 'http:') return;
   const kept = Object.keys(localStorage).filter(key => key.startsWith('llm-serving-'));
   for (const key of kept) localStorage.removeItem(key);
+  sessionStorage.clear();
 }"""
 
 NewPage = Callable[..., Page]

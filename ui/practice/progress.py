@@ -228,6 +228,15 @@ def read_guesses(text: str) -> dict[str, dict[str, Any]]:
         return {}
 
 
+def guess_from(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """One of them, from an earlier session; raises ValueError, KeyError or TypeError for none."""
+    if raw["state"] not in GUESS_STATES:
+        raise ValueError(raw["state"])
+    parts = {name: _plain(raw.get(name) or {}) for name in ("answers", "drafts")}
+    said = {name: bool(raw.get(name)) for name in ("asked", "coming")}
+    return {"state": raw["state"]} | parts | said
+
+
 def _plain(given: Mapping[str, Any]) -> dict[str, float | str]:
     """Raises TypeError for what is no answer; whether it fits its question `predict` knows."""
     if not all(type(answer) in (int, float, str) for answer in given.values()):
