@@ -21,10 +21,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import helpers
 from tests.browser.conftest import LOCALES, free_port
-from tests.browser.helpers import expect_address, slider
+from tests.browser.helpers import expect_address, expect_step, slider
 from tests.browser.test_live_slider import Hand
 from tests.browser.test_quiz_page import EXAM_ITEM, answer_one
-from tests.browser.verbs import button, expect_playing, step_of
+from tests.browser.test_real_traffic import azure
+from tests.browser.verbs import RESULT, button, expect_playing, step_of, values
 from tests.chapters import ROOT
 
 LINE = "#tab-line"
