@@ -78,7 +78,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _is_healthy(url: str) -> bool:
+def is_healthy(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
             return answer.status == 200
@@ -107,7 +107,7 @@ class Server:
 
     def wait_until_healthy(self) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while not _is_healthy(self.url):
+        while not is_healthy(self.url):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"the app did not start:\n{self.log.read_text()}", pytrace=False)
             time.sleep(0.1)

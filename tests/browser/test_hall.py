@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import helpers
-from tests.browser.conftest import LOCALES, free_port
+from tests.browser.conftest import LOCALES, free_port, is_healthy
 from tests.browser.helpers import expect_address, expect_step, slider
 from tests.browser.test_live_slider import Hand
 from tests.browser.test_quiz_page import EXAM_ITEM, answer_one
@@ -30,6 +30,15 @@ from tests.chapters import ROOT
 
 LINE = "#tab-line"
 BACK = {"en": "Connected again", "zh": "又连上了"}
+# Every line that was said, since it goes by itself.
+WRITE_DOWN = """
+window.said = [];
+new MutationObserver(() => {
+  const words = document.getElementById('tab-line')?.textContent;
+  if (words && said.at(-1) !== words) said.push(words);
+}).observe(document, {subtree: true, childList: true, characterData: true});
+"""
+HAS_SAID = "words => said.some(line => line.includes(words))"
 RATE = "每秒到达"
 GUESS = ".st-key-predict-utilization"
 START_SECONDS = 60
@@ -70,6 +79,12 @@ class Hall:
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.1)
 
+    def wait_until_healthy(self, port: int) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not is_healthy(f"http://127.0.0.1:{port}"):
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.1)
+
     def send(self, number: signal.Signals, port: int) -> None:
         """To the process at this port."""
         os.kill(int(re.findall(rf"^{port} is (\d+)$", self.log.read_text(), re.M)[-1]), number)
@@ -100,6 +115,8 @@ def reader(hall: Hall, browser: Browser) -> Iterator[Reader]:
         context = browser.new_context(base_url=hall.url, locale=LOCALES[language])
         contexts.append(context)
         cookie = f"{hall.ports[at]}.{secrets.token_hex(16)}"
+        context.add_init_script(WRITE_DOWN)
+        hall.wait_until_healthy(hall.ports[at])
         context.add_cookies([{"name": "hall", "value": cookie, "url": hall.url}])
         return context.new_page()
 
@@ -115,8 +132,8 @@ def process_of(page: Page) -> int:
 
 def expect_back(page: Page, language: str = "en") -> None:
     """The one line that says so, and the page at rest."""
-    line = page.locator(LINE)
-    expect(line).to_contain_text(BACK[language], timeout=helpers.WAIT_MS)
+    page.wait_for_function(HAS_SAID, arg=BACK[language], timeout=helpers.WAIT_MS)
+    page.evaluate("said.length = 0")
     helpers.settle(page)
 
 
@@ -185,7 +202,7 @@ class Class:
         button(self.playing, "play").click()
         expect_playing(self.playing, True)
         for page in self.pages:
-            page.evaluate("document.querySelector('#tab-line')?.remove()")
+            page.evaluate("said.length = 0")
         rate = slider(self.dragging, RATE)
         before = rate.input_value()
         hand = Hand(self.dragging, RATE)

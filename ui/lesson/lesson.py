@@ -16,7 +16,7 @@ from ui.lesson.places import Places
 from ui.lesson.saying import Saying
 from ui.lesson.showing import Showing
 from ui.page import frame
-from ui.practice import tab
+from ui.practice.kept import tab
 from ui.words import language as languages
 from ui.words import problems
 

@@ -21,9 +21,10 @@ import streamlit as st
 
 from ui.course import state, visited
 from ui.files import ASSETS
-from ui.practice import answers, bank, sitting
+from ui.practice import answers, bank
 from ui.practice.answers import Mark
 from ui.practice.bank import Item
+from ui.practice.kept import sitting
 from ui.words.language import tr
 
 KEY = "progress"

@@ -13,10 +13,11 @@ import streamlit as st
 
 from ui.controls import turns
 from ui.course import chapters
-from ui.practice import answers, bank, drills, progress, quiz, tab
+from ui.practice import answers, bank, drills, progress, quiz
 from ui.practice.answers import Sheet
 from ui.practice.bank import Item
-from ui.practice.tab import ROUND_KEY
+from ui.practice.kept import tab
+from ui.practice.kept.tab import ROUND_KEY
 from ui.words.language import current, tr
 
 SHEET = Sheet("practice")
