@@ -1,6 +1,6 @@
 // Keeps what a session knows while the server is away, and says in one line that it is.
 //
-// Every run leaves a note in the page (`ui.practice.tab`).  When the connection is lost, the newest note is taken; when a
+// Every run leaves a note in the page (`ui.practice.kept.tab`).  When the connection is lost, the newest note is taken; when a
 // server answers again it is handed over, whichever server that is.  A page that is left puts it into the tab's own
 // storage, for the case that it is loaded anew; a connection that Streamlit has given up for good is begun anew by that.
 // Files that were brought are kept as they are, and brought once more to a server that has never seen them.  A slider that

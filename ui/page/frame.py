@@ -10,8 +10,7 @@ import streamlit as st
 from ui import player
 from ui.course import chapters, links, state, visited
 from ui.files import ASSETS
-from ui.practice import progress
-from ui.practice.kept import tab
+from ui.practice.kept import progress, tab
 from ui.words import language as languages
 from ui.words.language import LANGUAGES, tr
 

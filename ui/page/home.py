@@ -14,8 +14,8 @@ from ui.course import chapters, glossary, links, outline, prose, state, visited
 from ui.course.chapters import Chapter
 from ui.files import ASSETS
 from ui.page import frame, miniatures
-from ui.practice import bank, progress, progress_view
-from ui.practice.kept import tab
+from ui.practice import bank, progress_view
+from ui.practice.kept import progress, tab
 from ui.results import runs
 from ui.subjects.batching import race
 from ui.subjects.batching.race import Lane

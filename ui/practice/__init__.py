@@ -8,7 +8,6 @@ drills         sums with numbers of their own
 rounds         practice: the questions most worth asking first
 exam           one timed paper for everybody
 answers        what this reader answered
-progress       kept in their browser (by `assets/progress.js`), carried off as a file;
-               `progress_view` shows it
-kept           what else outlives a session there: a sitting of the exam, what a server knew
+kept           what the reader's own browser keeps: progress, a sitting of the exam, what a server
+               knew; `progress_view` shows the progress
 """

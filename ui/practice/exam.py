@@ -16,10 +16,10 @@ import streamlit as st
 from ui.controls import turns
 from ui.course import state
 from ui.files import ASSETS
-from ui.practice import answers, bank, drills, progress, quiz, rounds
+from ui.practice import answers, bank, drills, quiz, rounds
 from ui.practice.answers import Mark, Sheet
 from ui.practice.bank import Item
-from ui.practice.kept import tab
+from ui.practice.kept import progress, tab
 from ui.practice.kept.sitting import NAME, Paper, Sitting, at_hand, resume, take
 from ui.results import take_along
 from ui.words.language import tr

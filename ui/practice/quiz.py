@@ -14,12 +14,12 @@ from ui import charts
 from ui.controls import turns
 from ui.course import links
 from ui.files import ROOT
-from ui.practice import answers, progress
+from ui.practice import answers
 from ui.practice.answers import Sheet
 from ui.practice.bank import LARGEST_NUMBER, Answer, Item, load, plain
 from ui.practice.exhibits import evidence, quiz_curves
 from ui.practice.judge import Verdict, judge, solution
-from ui.practice.kept import tab
+from ui.practice.kept import progress, tab
 from ui.words.language import current, tr, worded
 
 

@@ -13,10 +13,10 @@ import streamlit as st
 
 from ui.controls import turns
 from ui.course import chapters
-from ui.practice import answers, bank, drills, progress, quiz
+from ui.practice import answers, bank, drills, quiz
 from ui.practice.answers import Sheet
 from ui.practice.bank import Item
-from ui.practice.kept import tab
+from ui.practice.kept import progress, tab
 from ui.practice.kept.tab import ROUND_KEY
 from ui.words.language import current, tr
 

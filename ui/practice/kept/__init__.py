@@ -1,5 +1,6 @@
-"""What outlives a session in the reader's browser, beside their progress.
+"""What the reader's own browser keeps, and what comes back from there.
 
+progress       what was answered and guessed (by `assets/progress.js`), carried off as a file
 sitting        a reader at work on a paper of the mock exam
-tab            what their tab keeps of a session, for a server that has never heard of it
+tab            what a session knew, for a server that has never heard of it (by `assets/tab.js`)
 """

@@ -26,8 +26,8 @@ from ui.controls import turns
 from ui.course import state
 from ui.course.state import PageState
 from ui.files import ASSETS
-from ui.practice import answers, bank, drills, progress
-from ui.practice.kept import sitting
+from ui.practice import answers, bank, drills
+from ui.practice.kept import progress, sitting
 from ui.words.language import tr
 
 KEY = "tab-component"
