@@ -32,6 +32,9 @@ export default function tab(component) {
 
 function start() {
   number = page.data.taken;
+  listen();
+  addEventListener("offline", lost);
+  addEventListener("online", () => socket?.close()); // it may be dead without knowing; Streamlit opens another
   addEventListener("pagehide", () => keep(newest()));
   addEventListener("change", ({ target }) => target.type === "file" && noteFiles(target, target.files), true);
   addEventListener("drop", ({ target, dataTransfer }) => noteFiles(target, dataTransfer.files), true);
@@ -47,7 +50,7 @@ function start() {
 
 // --- the connection ------------------------------------------------------------------------------------------------
 
-let before = "CONNECTED", asked = false;
+let before = "CONNECTED";
 
 function look() {
   const app = document.querySelector("[data-testid=stApp]")?.dataset;
@@ -60,7 +63,6 @@ function look() {
     else if (held !== null) hand(held);
   }
   if (now === "CONNECTED") {
-    listen(app.testScriptState === "rerunRequested");
     bring();
     clearTimeout(settling);
     if (torn && held === null && app.testScriptState === "notRunning") settling = setTimeout(putBack, SETTLED_MS);
@@ -68,6 +70,7 @@ function look() {
 }
 
 function lost() {
+  answered();
   held ??= newest();
   torn ??= grasped;
   letGo();
@@ -85,13 +88,24 @@ function welcome() {
   if (line()?.dataset.says === "away") say("back", page.data.back);
 }
 
-// Streamlit has asked the server for a run, and the server says nothing.
-function listen(isAsked) {
-  if (isAsked === asked) return;
-  asked = isAsked;
-  if (asked) later(SILENT_MS, () => say("silent", page.data.silent));
-  else if (line()?.dataset.says === "silent") say("back", page.data.back);
-  else if (line()?.dataset.says !== "back") clearTimeout(timer);
+// The server has been asked for something, and says nothing.
+function listen() {
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (...message) {
+    if (socket !== this) this.addEventListener("message", answered);
+    socket = this;
+    silence ||= setTimeout(() => say("silent", page.data.silent), SILENT_MS);
+    return send.apply(this, message);
+  };
+}
+
+let socket = null; // the one in use
+let silence = 0;
+
+function answered() {
+  clearTimeout(silence);
+  silence = 0;
+  if (line()?.dataset.says === "silent") say("back", page.data.back);
 }
 
 function beginAnew() {
