@@ -2,6 +2,7 @@
 #
 #   make run PORT=8600        another port
 #   make run HOST=10.0.0.7    the address to print for a class (the app listens on every interface)
+#   make hall PROCESSES=4     several processes behind nginx, as for 150 students; other settings: deploy/settings.env
 #   make test PYTHON=python3.12
 
 PORT ?= 8501
@@ -13,10 +14,11 @@ VENV_PYTHON := .venv/bin/python
 # The tiny model's matrices are small: more threads would only wait for each other.
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help run test test-long check format bench clean
+.PHONY: help run hall test test-long check format bench clean
 
 help:
 	@echo "make run      install what the app needs, start it, print its address"
+	@echo "make hall     the same for many readers: several processes behind nginx"
 	@echo "make test     install what the tests need, run all of them"
 	@echo "make test-long  properties of the simulator on many more examples: before a release"
 	@echo "make check    formatting, lint, types and order of imports, then the tests and what of sim/ they reach"
@@ -29,8 +31,13 @@ run: .venv/.ready-to-run
 	@$(VENV_PYTHON) -m streamlit run app.py \
 		--server.headless true --server.port $(PORT) --browser.serverAddress $(HOST)
 
+hall: .venv/.ready-to-run
+	@sh tools/ensure_nginx.sh
+	@$(if $(PROCESSES),PROCESSES=$(PROCESSES)) $(VENV_PYTHON) -m deploy.hall
+
 test: .venv/.ready-to-test
 	@sh tools/ensure_chromium.sh $(VENV_PYTHON)
+	@sh tools/ensure_nginx.sh
 	@sh tools/test_javascript.sh
 	$(VENV_PYTHON) -m pytest --numprocesses $(WORKERS) --dist worksteal $(COVERAGE)
 

@@ -4,7 +4,7 @@ Reading order:
 
     settings.env   the one file of settings
     settings       what it says, read and checked
-    nginx          nginx's configuration, from `nginx.conf.template`
+    nginx          nginx's configuration, from `nginx.conf.template` and `proxy.conf`
     hall           all of it on one machine, in the foreground: `make hall`
 
 `llm-serving@.service` and `llm-serving.target` do the same for good, under systemd; `roll.sh`

@@ -61,16 +61,17 @@ class Process:
     def start(self) -> None:
         self.started = time.monotonic()
         options = {"headless": "true", "address": "127.0.0.1", "fileWatcherType": "none"}
+        options["port"] = str(self.port)
         given = [word for key, value in options.items() for word in (f"--server.{key}", value)]
         with self.log.open("a") as log:
             self.running = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", *given]
-                + ["--server.port", str(self.port)],
+                [sys.executable, "-m", "streamlit", "run", "app.py", *given],
                 cwd=ROOT,
                 env=self.environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
+        print(f"{self.port} is {self.running.pid}", flush=True)
 
     def look_after(self) -> None:
         """Start it again if it has died and its pause is over."""
@@ -81,7 +82,7 @@ class Process:
             self.pause = PAUSE_SECONDS
         if lasted > self.pause:
             self.pause = min(2 * self.pause, LONGEST_PAUSE)
-            print(f"The process at {self.port} has died; it is started again", flush=True)
+            print(f"{self.port} has died; it is started again", flush=True)
             self.start()
 
     def stop(self) -> None:

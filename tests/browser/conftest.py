@@ -72,13 +72,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # The server
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def _is_healthy(url: str) -> bool:
+def is_healthy(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
             return answer.status == 200
@@ -90,7 +90,7 @@ class Server:
     """The app, or another script, under `streamlit run`, as a reader's machine starts it."""
 
     def __init__(self, log: Path, script: str = "app.py"):
-        port = _free_port()
+        port = free_port()
         self.url = f"http://localhost:{port}"
         self.log = log
         command = [sys.executable, "-m", "streamlit", "run", script]
@@ -107,7 +107,7 @@ class Server:
 
     def wait_until_healthy(self) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while not _is_healthy(self.url):
+        while not is_healthy(self.url):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 pytest.fail(f"the app did not start:\n{self.log.read_text()}", pytrace=False)
             time.sleep(0.1)
@@ -184,6 +184,7 @@ FORGET = """() => {
   if (location.protocol !== 'http:') return;
   const kept = Object.keys(localStorage).filter(key => key.startsWith('llm-serving-'));
   for (const key of kept) localStorage.removeItem(key);
+  sessionStorage.clear();
 }"""
 
 NewPage = Callable[..., Page]

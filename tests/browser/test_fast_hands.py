@@ -66,6 +66,28 @@ def test_what_has_been_shown_can_be_shown_again_while_the_line_is_slow(new_page)
     expect(slider(page, "Slots")).to_have_value("1")
 
 
+def test_a_connection_that_streamlit_gives_up_for_good_begins_anew_where_it_was(new_page):
+    """As after a "Cached ForwardMsg MISS", whatever the cause: it has no way back of its own."""
+    page = new_page("en")
+    line = SlowLine()
+    page.route_web_socket("**/_stcore/stream", line.connect)
+    helpers.visit(page, "/batching", part="sandbox")
+    nudge(page, "Slots")
+    expect_address(page, "/batching", part="sandbox", slots=5)
+    button(page, "forward").click()
+    expect_step(page, 1)
+    helpers.settle(page)
+    line.page_side.send(b"\xff")  # no message
+    page.wait_for_function(IS_RELOADED)
+    expect(page.locator(".player")).to_be_visible()
+    expect_step(page, 1)
+    expect_address(page, "/batching", part="sandbox", slots=5)
+    page.watch.seen.clear()
+
+
+IS_RELOADED = "performance.getEntriesByType('navigation')[0].type === 'reload'"
+
+
 class SlowLine:
     """The way from the server to the browser, on which messages can be held up."""
 

@@ -12,6 +12,12 @@ def go(name: str, to: int) -> None:
     st.session_state[f"_turn_{name}"] = to
 
 
+def all_standing() -> dict[str, int]:
+    """Name -> which one is shown, for all that were turned in this session."""
+    names = (str(name) for name in st.session_state if str(name).startswith("_turn_"))
+    return {name.removeprefix("_turn_"): st.session_state[name] for name in names}
+
+
 def buttons(name: str, num_all: int, back: str, onward: str) -> None:
     """The two ways, under these words."""
     at = standing(name, num_all)

@@ -118,7 +118,7 @@ def choose(
     """One of a few; `options` maps the code in the URL to the words on the page, `clears` as in
     `number`."""
     widget = state.bind(key, start, known(options), worded=True)
-    if st.session_state[widget] not in options:  # the options changed under it
+    if st.session_state.get(widget, start) not in options:  # the options changed under it
         st.session_state[widget] = start
     codes, words = list(options), options.__getitem__
     if len(codes) <= SEGMENTS and sum(map(len, options.values())) <= SEGMENT_LETTERS:

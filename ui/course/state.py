@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.common import user_key_from_element_id
 
 from ui.words import language
 
@@ -32,7 +34,7 @@ MAX_PARAMETERS = 60
 Parse = Callable[[str], Any]
 
 
-class _Page:
+class PageState:
     """What this session knows of one page."""
 
     def __init__(self) -> None:
@@ -44,6 +46,9 @@ class _Page:
         self.renewals: dict[str, int] = {}  # control -> how often its widget was made anew
         self.worded: set[str] = set()  # controls whose options are words (`language.worded`)
         self.restates = False  # see `restate`
+        self.is_resumed = (
+            False  # goes on from another session, and no run since has come to its end
+        )
         self.is_unsettled = True  # code moved widgets, and no run since has come to its end
 
 
@@ -53,7 +58,7 @@ def open_page(name: str) -> None:
     came_here = session.get("_page") != name
     session["_page"] = name
     page = _page()
-    url = {key: value for key, value in st.query_params.items() if _is_sound(key, value)}
+    url = {key: value for key, value in st.query_params.items() if is_sound(key, value)}
     moved = session.pop("_moved", False) and not came_here
     if not moved:
         _read(page, url, came_here)
@@ -73,14 +78,14 @@ def switch_language(code: str) -> None:
         st.session_state.pop(_widget(key), None)
 
 
-def _take_moves(page: _Page) -> None:
+def _take_moves(page: PageState) -> None:
     """What the reader has just moved, before its control is drawn: links above it carry it, too."""
     for key, default in page.defaults.items():
         if _widget(key) in st.session_state:
             settle(key, st.session_state[_widget(key)], default)
 
 
-def _read(page: _Page, url: dict[str, str], came_here: bool) -> None:
+def _read(page: PageState, url: dict[str, str], came_here: bool) -> None:
     """A URL that neither the reader's move nor `write` made: a link, or Back."""
     before = page.seen or {}
     news = {key: value for key, value in url.items() if before.get(key) != value}
@@ -113,6 +118,8 @@ def bind(key: str, default: Any, parse: Parse, worded: bool = False) -> str:
     if worded:
         page.worded.add(key)
     widget = _widget(key)
+    if page.is_resumed and _is_told(widget):
+        return widget  # moved while no server heard it
     if widget not in st.session_state:
         kept = page.values.get(key, parsed(page.written.get(key), parse, default))
         st.session_state[widget] = kept
@@ -223,7 +230,7 @@ def handed_on() -> dict[str, str]:
 def parameter(key: str) -> str | None:
     """A parameter as the URL has it now (`view`, `step`)."""
     value = st.query_params.get(key)
-    return value if value is not None and _is_sound(key, value) else None
+    return value if value is not None and is_sound(key, value) else None
 
 
 def write() -> None:
@@ -239,7 +246,7 @@ def write() -> None:
     if not (is_same and "step" in have):
         st.query_params.from_dict(want)
     page.seen = dict(st.query_params)
-    page.is_unsettled = False
+    page.is_unsettled = page.is_resumed = False
     st.session_state["_lang_seen"] = st.query_params.get("lang")
 
 
@@ -276,12 +283,32 @@ def keep(key: str, value: Any) -> None:
     _page().private[key] = value
 
 
+def pages() -> dict[str, PageState]:
+    """Every page of this session, by its name."""
+    known: dict[str, PageState] = st.session_state.setdefault("_pages", {})
+    return known
+
+
+def is_sound(key: str, value: str) -> bool:
+    """Whether an address can say this."""
+    return bool(NAME.fullmatch(key)) and len(value) <= MAX_LENGTHS.get(key, MAX_LENGTH)
+
+
+def go_on_from(earlier: dict[str, PageState], name: str, spoken: str | None) -> None:
+    """Be the session that knew these pages, drew this one last, and read this `lang` there."""
+    pages().clear()
+    pages().update(earlier)
+    for page in earlier.values():
+        page.is_resumed = True
+    moved_here = {"_page": name, "_lang_seen": spoken}
+    st.session_state.update(moved_here)
+
+
 # -- inside -----------------------------------------------------------------------------------
 
 
-def _page(name: str | None = None) -> _Page:
-    pages = st.session_state.setdefault("_pages", {})
-    return pages.setdefault(name or st.session_state.get("_page", ""), _Page())
+def _page(name: str | None = None) -> PageState:
+    return pages().setdefault(name or st.session_state.get("_page", ""), PageState())
 
 
 def _widget(key: str) -> str:
@@ -289,6 +316,15 @@ def _widget(key: str) -> str:
     renewals = page.renewals.get(key, 0)
     name = f"{st.session_state.get('_page', '')}{f'.{renewals}' if renewals else ''}:{key}"
     return language.worded(name) if key in page.worded else name
+
+
+def _is_told(widget: str) -> bool:
+    """Whether the browser says where a widget stands that this session has never drawn."""
+    run = get_script_run_ctx()
+    told = (
+        run.session_state._state._new_widget_state if run and widget not in st.session_state else ()
+    )
+    return any(user_key_from_element_id(name) == widget for name in told)
 
 
 def _renew(key: str) -> None:
@@ -301,10 +337,6 @@ def _renew(key: str) -> None:
     page = _page()
     page.renewals[key] = page.renewals.get(key, 0) + 1
     page.is_unsettled = True
-
-
-def _is_sound(key: str, value: str) -> bool:
-    return bool(NAME.fullmatch(key)) and len(value) <= MAX_LENGTHS.get(key, MAX_LENGTH)
 
 
 def _text(value: Any) -> str:

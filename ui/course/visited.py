@@ -1,8 +1,8 @@
 """Where this reader has been: the acts they opened, and the last one.
 
 The session knows it, and their own browser keeps it: `assets/frame.js` writes it there, and
-`ui.practice.progress` hands it over once per session.  What comes from there is hostile until it is
-read: acts that the course does not have are dropped.
+`ui.practice.kept.progress` hands it over once per session.  What comes from there is hostile until
+it is read: acts that the course does not have are dropped.
 """
 
 import json

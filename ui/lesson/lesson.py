@@ -16,6 +16,7 @@ from ui.lesson.places import Places
 from ui.lesson.saying import Saying
 from ui.lesson.showing import Showing
 from ui.page import frame
+from ui.practice.kept import tab
 from ui.words import language as languages
 from ui.words import problems
 
@@ -58,6 +59,7 @@ class Lesson(Saying, Choosing, Showing):
             acts.onward(self.here, self.text, self.acts, act)
         glossary.mount()
         state.write()
+        tab.note("page")
         if self._leading:
             with self._at.leading:
                 st.fragment(self._follow)(act)

@@ -11,7 +11,8 @@ from ui.charts import go
 from ui.course import state
 from ui.lesson.following import Following
 from ui.lesson.stage import stands_still
-from ui.practice import predict, progress, quiz
+from ui.practice import predict, quiz
+from ui.practice.kept import progress
 from ui.results import cards, take_along
 from ui.results.cards import Card
 from ui.words.language import tr

@@ -10,9 +10,10 @@ import streamlit as st
 
 from ui.course import state
 from ui.course.chapters import Chapter
-from ui.practice import answers, bank, progress
+from ui.practice import answers, bank
 from ui.practice.bank import Item
 from ui.practice.judge import shuffled
+from ui.practice.kept import progress
 from ui.words.language import tr, worded
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from ui import player
 from ui.course import chapters, links, state, visited
 from ui.files import ASSETS
-from ui.practice import progress
+from ui.practice.kept import progress, tab
 from ui.words import language as languages
 from ui.words.language import LANGUAGES, tr
 
@@ -25,6 +25,7 @@ NAME_ZH, NAME_EN = "大模型推理服务", "How LLMs are served"
 def begin(name: str, title: Callable[[], str]) -> None:
     """Open a page: URL, language, title, style, chapter list.  The first call of every page."""
     state.open_page(name)
+    tab.begin()
     st.set_page_config(
         page_title=f"{title()} · {tr(NAME_ZH, NAME_EN)}",
         page_icon=_icon(),

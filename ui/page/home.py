@@ -14,7 +14,8 @@ from ui.course import chapters, glossary, links, outline, prose, state, visited
 from ui.course.chapters import Chapter
 from ui.files import ASSETS
 from ui.page import frame, miniatures
-from ui.practice import bank, progress, progress_view
+from ui.practice import bank, progress_view
+from ui.practice.kept import progress, tab
 from ui.results import runs
 from ui.subjects.batching import race
 from ui.subjects.batching.race import Lane
@@ -44,6 +45,7 @@ def show(script: str, setups: Mapping[str, Setup], tick_seconds: float) -> None:
     glossary.mount()
     progress.mount()
     state.write()
+    tab.note("page")
 
 
 @lru_cache(maxsize=2)

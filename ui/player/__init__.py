@@ -5,7 +5,16 @@ component  drawing it, and where the reader stands
 painters/  the kinds of pictures it can show
 """
 
-from ui.player.component import component, is_over, join_modules, rewind, show, stands
+from ui.player.component import (
+    component,
+    is_over,
+    join_modules,
+    rewind,
+    show,
+    stands,
+    visit_from,
+    visits,
+)
 from ui.player.encoding import (
     MAX_BYTES,
     MAX_STEPS,
@@ -37,5 +46,7 @@ __all__ = [
     "rewind",
     "show",
     "stands",
+    "visit_from",
+    "visits",
     "weight",
 ]

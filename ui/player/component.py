@@ -10,6 +10,7 @@ name in `assets/player/painters/` whose exports are the verbs that `player.js` l
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def show(
 
 def stands(key: str) -> int:
     """The step at which a player last stood still, also before it is drawn."""
-    visit = st.session_state.get("_player_visits", {}).get(key, {"step": 0, "serial": 0})
+    visit = visits().get(key, {"step": 0, "serial": 0})
     said = st.session_state.get(key)
     _hear(visit, said and said.get("stands"))
     return int(visit["step"])
@@ -104,8 +105,23 @@ def stands(key: str) -> int:
 
 def is_over(key: str) -> bool:
     """Whether a player last stood still at its end."""
-    last = st.session_state.get("_player_visits", {}).get(key, {}).get("last")
+    last = visits().get(key, {}).get("last")
     return last is not None and stands(key) >= last
+
+
+def visits() -> dict[str, dict[str, Any]]:
+    """What this reader's session knows of each player, by its key."""
+    known: dict[str, dict[str, Any]] = st.session_state.setdefault("_player_visits", {})
+    return known
+
+
+def visit_from(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """One of them, from an earlier session; raises ValueError or KeyError for what is none."""
+    numbers = {name: raw[name] for name in ("serial", "start", "at", "step")}
+    numbers |= {name: raw[name] for name in ("given", "last") if raw.get(name) is not None}
+    if not all(type(one) is int and 0 <= one <= MAX_STEPS for one in numbers.values()):
+        raise ValueError("a step is a whole number")
+    return {"given": None, "plays": bool(raw.get("plays"))} | numbers
 
 
 def _hear(visit: dict[str, Any], said: dict[str, Any] | None) -> None:
@@ -119,8 +135,7 @@ def _visit(key: str, step: int | None, plays: bool) -> dict[str, Any]:
     `at` is the moment of its clock, `step` the step it shows there.  Streamlit forgets a
     component's state when its page is left, so they are kept here as well.
     """
-    visits = st.session_state.setdefault("_player_visits", {})
-    visit = visits.setdefault(key, {"serial": 0, "start": 0, "at": 0, "step": 0, "given": None})
+    visit = visits().setdefault(key, {"serial": 0, "start": 0, "at": 0, "step": 0, "given": None})
     came_back = key not in st.session_state
     began, visit["plays"] = plays and not visit.get("plays"), plays
     if began:
@@ -139,7 +154,7 @@ def _ordered(visit: dict[str, Any], where: int) -> dict[str, Any]:
 
 def rewind() -> None:
     """Send every player of this reader back to its first step (in a callback)."""
-    for visit in st.session_state.get("_player_visits", {}).values():
+    for visit in visits().values():
         visit |= _ordered(visit, 0) | {"given": None}
     st.query_params.pop("step", None)
 

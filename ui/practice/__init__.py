@@ -6,8 +6,8 @@ bank           its questions; `judge` judges
 exhibits       what a question shows: a panel, a log, curves to choose from
 drills         sums with numbers of their own
 rounds         practice: the questions most worth asking first
-exam           one timed paper for everybody; `sitting` is a reader at work on it
+exam           one timed paper for everybody
 answers        what this reader answered
-progress       kept in their browser (by `assets/progress.js`), carried off as a file;
-               `progress_view` shows it
+kept           what the reader's own browser keeps: progress, a sitting of the exam, what a server
+               knew; `progress_view` shows the progress
 """

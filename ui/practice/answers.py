@@ -125,6 +125,11 @@ def seed() -> int:
     return int(st.session_state.setdefault("_quiz_seed", random.randrange(1_000_000)))
 
 
+def settle_seed(drawn: int) -> None:
+    """Go on with the one that was drawn for this reader before."""
+    st.session_state["_quiz_seed"] = drawn
+
+
 # Marks
 
 

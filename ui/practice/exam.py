@@ -16,10 +16,11 @@ import streamlit as st
 from ui.controls import turns
 from ui.course import state
 from ui.files import ASSETS
-from ui.practice import answers, bank, drills, progress, quiz, rounds
+from ui.practice import answers, bank, drills, quiz, rounds
 from ui.practice.answers import Mark, Sheet
 from ui.practice.bank import Item
-from ui.practice.sitting import NAME, Paper, Sitting, at_hand, resume, take
+from ui.practice.kept import progress, tab
+from ui.practice.kept.sitting import NAME, Paper, Sitting, at_hand, resume, take
 from ui.results import take_along
 from ui.words.language import tr
 
@@ -72,6 +73,7 @@ def show(paper: Paper, large: bool = False) -> None:
         _at_work(sitting)
     else:
         _results(sitting, large)
+    tab.note("exam")
 
 
 def _sitting(paper: Paper) -> Sitting | None:
@@ -90,7 +92,7 @@ def _resume(paper: Paper) -> None:
     """Go on with what the browser has kept, at the first question that is open."""
     items = questions(paper)
     sitting = resume(paper, items)
-    if sitting is not None:
+    if sitting is not None and NAME not in turns.all_standing():
         turns.go(NAME, _first_open(sitting.sheet, items))
 
 

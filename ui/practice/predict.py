@@ -23,7 +23,7 @@ import streamlit as st
 
 from ui import charts
 from ui.course import state
-from ui.practice import progress
+from ui.practice.kept import progress
 from ui.words.language import tr, worded
 from ui.words.numbers import significant
 

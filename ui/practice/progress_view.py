@@ -6,7 +6,8 @@ import streamlit as st
 
 from ui import charts
 from ui.charts import go
-from ui.practice import answers, bank, progress, rounds
+from ui.practice import answers, bank, rounds
+from ui.practice.kept import progress
 from ui.words.language import tr
 
 UPLOAD = "progress-import"

@@ -15,11 +15,12 @@ from ui import charts
 from ui.controls import turns
 from ui.course import links
 from ui.files import ROOT
-from ui.practice import answers, progress
+from ui.practice import answers
 from ui.practice.answers import Sheet
 from ui.practice.bank import LARGEST_NUMBER, Answer, Item, load, plain
 from ui.practice.exhibits import evidence, quiz_curves
 from ui.practice.judge import Verdict, judge, solution
+from ui.practice.kept import progress, tab
 from ui.words.language import current, tr, worded
 
 
@@ -37,6 +38,7 @@ def show(name: str, one_by_one: bool = False) -> None:
         for at, item in enumerate(items):
             draw(sheet, item, f"{at + 1} / {len(items)}")
     progress.mount()
+    tab.note("check")
 
 
 def draw_one(sheet: Sheet, items: Sequence[Item], beside: Callable[[], None] | None = None) -> None:

@@ -13,14 +13,15 @@ import streamlit as st
 
 from ui.controls import turns
 from ui.course import chapters
-from ui.practice import answers, bank, drills, progress, quiz
+from ui.practice import answers, bank, drills, quiz
 from ui.practice.answers import Sheet
 from ui.practice.bank import Item
+from ui.practice.kept import progress, tab
+from ui.practice.kept.tab import ROUND_KEY
 from ui.words.language import current, tr
 
 SHEET = Sheet("practice")
 MIXED, NUMBERS = "mixed", "numbers"
-ROUND_KEY = "_practice_round"
 ROUND = 10  # questions of a mixed round
 
 
@@ -31,7 +32,12 @@ class QuestionRound:
     scope: str
     number: int  # how many rounds came before
     is_informed: bool  # the browser's marks had arrived
-    items: tuple[Item, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def items(self) -> list[Item]:
+        known = {item.key: item for item in drills.one_of_each(self.number)} | bank.all_items()
+        return [known[key] for key in self.keys if key in known]
 
 
 def scopes() -> dict[str, str]:
@@ -52,11 +58,12 @@ def show(scope: str) -> None:
     """Draw the round of this scope.  An answer reruns the round alone."""
     progress.mount()
     now = _round(scope)
-    at = turns.standing(SHEET.name, len(now.items))
-    item = now.items[at]
+    items = now.items
+    item = items[turns.standing(SHEET.name, len(items))]
     if answers.given(SHEET, item).answer is None:
         _say_why(item)
-    quiz.draw_one(SHEET, now.items, beside=lambda: _offer_another(now))
+    quiz.draw_one(SHEET, items, beside=lambda: _offer_another(now))
+    tab.note("round")
 
 
 def _offer_another(now: QuestionRound) -> None:
@@ -96,6 +103,7 @@ def _say_why(item: Item) -> None:
 
 def _round(scope: str) -> QuestionRound:
     """The round at hand, begun anew where it cannot go on or would better know the marks."""
+    _resume()
     now: QuestionRound | None = st.session_state.get(ROUND_KEY)
     if now is None or now.scope != scope:
         _begin(scope, 0)
@@ -105,11 +113,18 @@ def _round(scope: str) -> QuestionRound:
     return begun
 
 
+def _resume() -> None:
+    """Go on with the round that this reader's tab has kept."""
+    kept = st.session_state.pop(tab.ROUND_KEPT, None)
+    if kept is not None and QuestionRound(*kept).items:
+        st.session_state[ROUND_KEY] = QuestionRound(*kept)
+
+
 def _begin(scope: str, number: int) -> None:
     answers.clear(SHEET)
     turns.go(SHEET.name, 0)
-    items = tuple(questions(scope, number))
-    st.session_state[ROUND_KEY] = QuestionRound(scope, number, progress.is_known(), items)
+    keys = tuple(item.key for item in questions(scope, number))
+    st.session_state[ROUND_KEY] = QuestionRound(scope, number, progress.is_known(), keys)
 
 
 def questions(scope: str, number: int) -> list[Item]:

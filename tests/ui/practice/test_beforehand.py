@@ -17,9 +17,10 @@ from sim.views import stalls
 from sim.views.slots import slot_grid
 from tests.ui.practice import test_quiz_keys as keys
 from ui.page import beforehand
-from ui.practice import answers, bank, progress, progress_view
+from ui.practice import answers, bank, progress_view
 from ui.practice.answers import Mark
 from ui.practice.exhibits import evidence, observed
+from ui.practice.kept import progress
 from ui.results import runs
 from ui.words import language
 

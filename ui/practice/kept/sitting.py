@@ -121,7 +121,7 @@ def read(text: str, items: Sequence[Item]) -> tuple[Sitting, dict[str, Given]] |
         ended = whole["ended"] if whole["ended"] is None else float(whole["ended"])
         sitting = Sitting(paper, float(whole["started"]), ended)
         raw = whole["given"]
-        given = {item.key: _given(item, raw[item.key]) for item in items if item.key in raw}
+        given = {item.key: given_to(item, raw[item.key]) for item in items if item.key in raw}
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
     is_possible = 0 <= sitting.started <= time.time() and (
@@ -130,7 +130,7 @@ def read(text: str, items: Sequence[Item]) -> tuple[Sitting, dict[str, Given]] |
     return (sitting, given) if is_possible else None
 
 
-def _given(item: Item, raw: Mapping[str, Any]) -> Given:
+def given_to(item: Item, raw: Mapping[str, Any]) -> Given:
     """Raises ValueError or TypeError where this cannot have been given to the item."""
     answer, draft, sure = raw["answer"], raw["draft"], raw["sure"]
     is_part = all(type(place) is int and 0 <= place < len(item.options) for place in draft)

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from ui.practice import bank, progress
+from ui.practice import bank
 from ui.practice.answers import Mark
+from ui.practice.kept import progress
 
 KEY = "05/why_continuous"
 MARKS = {

@@ -21,9 +21,10 @@ import streamlit as st
 
 from ui.course import state, visited
 from ui.files import ASSETS
-from ui.practice import answers, bank, sitting
+from ui.practice import answers, bank
 from ui.practice.answers import Mark
 from ui.practice.bank import Item
+from ui.practice.kept import sitting
 from ui.words.language import tr
 
 KEY = "progress"
@@ -227,6 +228,15 @@ def read_guesses(text: str) -> dict[str, dict[str, Any]]:
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
+
+
+def guess_from(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """One of them, from an earlier session; raises ValueError, KeyError or TypeError for none."""
+    if raw["state"] not in GUESS_STATES:
+        raise ValueError(raw["state"])
+    parts = {name: _plain(raw.get(name) or {}) for name in ("answers", "drafts")}
+    said = {name: bool(raw.get(name)) for name in ("asked", "coming")}
+    return {"state": raw["state"]} | parts | said
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, float | str]:

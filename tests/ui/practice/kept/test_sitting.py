@@ -5,9 +5,10 @@ import time
 
 import pytest
 
-from ui.practice import answers, exam, sitting
+from ui.practice import answers, exam
 from ui.practice.answers import Given
-from ui.practice.sitting import Paper, Sitting
+from ui.practice.kept import sitting
+from ui.practice.kept.sitting import Paper, Sitting
 
 PAPER = Paper(seed=7, num_items=10, minutes=15)
 ITEMS = exam.questions(PAPER)
