@@ -242,7 +242,7 @@ def capacity() -> None:
         ),
     )
     chapter.leaves_out("capacity_leaves_out", block=CHAT_BLOCK, requests=NUM_TURNS_SEEN)
-    chapter.leaves_out("mooncake_leaves_out", "measured", "Mooncake, FAST 2025")
+    chapter.leaves_out("mooncake_leaves_out", "measured", "mooncake-hits")
     chapter.say(
         "capacity_result",
         model=MODEL.name,

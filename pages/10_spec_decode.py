@@ -243,7 +243,7 @@ def measured() -> None:
             "Twelve measurements of the paper: speed-up against tokens per round by the formula",
         ),
     )
-    chapter.leaves_out("measured_leaves_out", "measured", "Leviathan et al. 2023")
+    chapter.leaves_out("measured_leaves_out", "measured", "leviathan-table")
     chapter.say(
         "measured_result",
         course=percent(shares[tr("本课程", "this course")]),

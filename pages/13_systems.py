@@ -373,9 +373,7 @@ def layers() -> None:
         ),
         opens="project",
     )
-    chapter.leaves_out(
-        "layers_leaves_out", "measured", tr("各项目的文档", "the projects' documents")
-    )
+    chapter.leaves_out("layers_leaves_out", "measured", "layer-docs")
     chapter.say(TOLD[project])
     chapter.say("layers_readme")
     chapter.leads(

@@ -6,7 +6,7 @@ concepts and terms, and keeps the progress in the own browser.
 
 from ui import lesson
 from ui.lesson import tr
-from ui.page import concepts, glossary_list
+from ui.page import concepts, glossary_list, source_list
 from ui.practice import exam, progress_view, rounds
 
 CONCEPTS = {
@@ -57,6 +57,12 @@ def summary() -> None:
 def terms() -> None:
     chapter.say("glossary")
     chapter.place(lambda: glossary_list.show(chapter.large))
+
+
+@chapter.act("sources", tr("数据来源", "Sources"), deeper=True)
+def sources() -> None:
+    chapter.say("sources")
+    chapter.place(lambda: source_list.show(chapter.large))
 
 
 @chapter.act("progress", tr("我的进度", "Progress"))

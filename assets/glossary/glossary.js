@@ -1,7 +1,8 @@
-// Shows what a term means: on hover, on focus, on tap.  Terms are links to #term-<id> anywhere in the page; the
-// address of the page is never touched.  One card, listeners on the document, so terms may come and go.
+// Shows what a term means, or where a number comes from: on hover, on focus, on tap.  Both are links anywhere in the
+// page, to #term-<id> and #source-<id>; the address of the page is never touched.  One card, listeners on the document,
+// so they may come and go.  The card of a source leads on to it; Enter goes there, Escape back.
 
-const TERM = 'a[href^="#term-"]';
+const TERM = 'a:is([href^="#term-"], [href^="#source-"])';
 const HOVER_MS = 120; // a pointer only passing by opens nothing
 const LEAVE_MS = 200; // time to move from the term into the card
 const GAP = 6; // px between term and card
@@ -15,12 +16,14 @@ export default function glossary({ parentElement, data }) {
 
   const root = parentElement.querySelector('.glossary');
   const card = root.querySelector('.glossary-card');
+  const address = card.querySelector('.glossary-address');
+  address.textContent = data.open;
   let open = null; // the term whose card is shown
   let pinned = false; // by tap or Enter: leaving with the pointer does not close it
   let timer = 0;
 
   const termAt = target => (target instanceof Element ? target.closest(TERM) : null);
-  const idOf = term => decodeURIComponent(term.getAttribute('href').slice('#term-'.length));
+  const idOf = term => decodeURIComponent(term.getAttribute('href').slice(1));
 
   function show(term) {
     const words = data.words[idOf(term)];
@@ -28,6 +31,8 @@ export default function glossary({ parentElement, data }) {
     if (open && open !== term) hide();
     card.querySelector('.glossary-name').textContent = words[0];
     card.querySelector('.glossary-definition').textContent = words[1];
+    address.hidden = !words[2];
+    if (words[2]) address.href = words[2];
     if (!card.matches(':popover-open')) card.showPopover();
     open = term;
     term.classList.add('glossary-open');
@@ -88,6 +93,7 @@ export default function glossary({ parentElement, data }) {
       if (open === term && pinned) return hide();
       show(term);
       pinned = true;
+      if (event.detail === 0 && !address.hidden) address.focus(); // by Enter
     } else if (open && !card.contains(event.target)) {
       hide();
     }
@@ -95,6 +101,7 @@ export default function glossary({ parentElement, data }) {
   on('keydown', event => {
     if (event.key !== 'Escape' || !open) return;
     event.stopPropagation();
+    if (card.contains(document.activeElement)) open.focus();
     hide();
   }, { capture: true });
   on('scroll', () => open && place(open), { capture: true, passive: true });

@@ -15,7 +15,7 @@ def test_a_term_shows_its_card_under_the_pointer_and_on_focus(new_page):
     helpers.visit(page, "/batching")
     address = page.url
     card, term = page.locator(CARD), page.locator(TERM).first
-    expect(term).to_have_attribute("aria-describedby", "glossary-definition-request")
+    expect(term).to_have_attribute("aria-describedby", "glossary-definition-term-request")
     term.hover()
     expect(card).to_contain_text("用户发来的一次提问")
     page.mouse.move(2, 2)
@@ -44,6 +44,20 @@ def test_a_finger_opens_a_card_and_closes_it_elsewhere(new_page):
     assert box["x"] + box["width"] <= 390
     page.locator("h1").first.tap()
     expect(card).to_be_hidden()
+
+
+def test_the_card_of_a_number_from_elsewhere_leads_on_to_its_source(new_page):
+    page = new_page("en", warm=True)
+    helpers.visit(page, "/cuda_graph")
+    page.locator('a[href="#source-gpt-fast"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(CARD)).to_contain_text("Measured on: Llama-7B, A100")
+    way = page.get_by_role("link", name="Open the source")
+    expect(way).to_be_focused()
+    expect(way).to_have_attribute("href", "https://pytorch.org/blog/accelerating-generative-ai-2/")
+    page.keyboard.press("Escape")
+    expect(page.locator(CARD)).to_be_hidden()
+    expect(page.locator('a[href="#source-gpt-fast"]')).to_be_focused()
 
 
 def test_an_answer_survives_a_change_of_language(new_page):

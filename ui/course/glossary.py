@@ -1,8 +1,8 @@
 """Terms, explained where they stand.
 
 In any Markdown a term is a link to `#term-<id>`: `[预填充](#term-prefill)`.  `mount`, called once
-per page, adds one small component that shows the definition on hover, focus and tap.  The words
-come from `assets/glossary.csv`.
+per page, adds one small component that shows the definition on hover, focus and tap; likewise where
+a number from elsewhere comes from (`sources`).  The words come from `assets/glossary.csv`.
 """
 
 import csv
@@ -14,8 +14,9 @@ from typing import Any
 
 import streamlit as st
 
+from ui.course.sources import sources
 from ui.files import ASSETS
-from ui.words.language import current
+from ui.words.language import current, tr
 
 FILE = ASSETS / "glossary.csv"
 FOLDER = ASSETS / "glossary"
@@ -66,10 +67,23 @@ def incomplete_terms(known: Iterable[Term]) -> list[str]:
 
 
 def mount() -> None:
-    """Make the terms of this page explain themselves.  Call once per page, anywhere."""
+    """Make the terms and sources of this page explain themselves.  Call once per page, anywhere."""
+    data = {"words": cards(), "open": tr("打开来源", "Open the source")}
+    _component()(key="glossary", data=data, height="content")
+
+
+def cards() -> dict[str, list[str]]:
+    """What a link leads to -> the name on its card, what the card tells, and a source's address."""
     language = current()
-    words = {term.id: [term.name(language), term.definition(language)] for term in terms().values()}
-    _component()(key="glossary", data={"words": words}, height="content")
+    of_terms = {
+        f"term-{term.id}": [term.name(language), term.definition(language)]
+        for term in terms().values()
+    }
+    of_sources = {
+        f"source-{one.id}": [one.title, "\n".join(one.details()), one.address]
+        for one in sources().values()
+    }
+    return of_terms | of_sources
 
 
 def _component() -> Any:

@@ -4,6 +4,7 @@ from typing import Literal
 
 import streamlit as st
 
+from ui.course.sources import sources
 from ui.words.language import tr
 
 Mark = Literal["computed", "here", "measured", "gpu"]
@@ -18,14 +19,14 @@ def how(formula: str, title: str = "", key: str | None = None) -> None:
 
 
 def mark_words(mark: Mark, source: str = "") -> str:
-    """Where a number comes from, in words."""
+    """Where a number comes from, in words; what was measured elsewhere by a row of the sources."""
     match mark:
         case "computed":
             return tr("此处计算", "Computed here")
         case "here":
             return tr(f"在这台机器上实测：{source}", f"Measured on this machine: {source}")
         case "measured":
-            where = source or tr("来源见正文", "source in the text")
+            where = sources()[source].title
             return tr(f"他处实测：{where}", f"Measured elsewhere: {where}")
         case "gpu":
             return tr("需要 GPU，此处未执行", "Needs a GPU, not executed here")

@@ -5,6 +5,6 @@ home           the home page
 beforehand     one question at the door of a chapter
 miniatures     a small picture for each chapter's card
 concepts       a sentence for each concept, and the chapter that shows it
-glossary_list  every term, to be searched
+look_up        lists that are searched: glossary_list, every term; source_list, every source
 summary        the course on two sheets, to print
 """

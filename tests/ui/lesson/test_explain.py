@@ -2,17 +2,21 @@
 
 import pytest
 
+from ui.course.sources import sources
 from ui.lesson import explain
 
 
 def test_each_mark_says_where_a_number_comes_from():
-    words = [explain.mark_words(mark, "vLLM 0.19") for mark in explain.MARKS]
-    assert words == [
-        "此处计算",
-        "在这台机器上实测：vLLM 0.19",
-        "他处实测：vLLM 0.19",
-        "需要 GPU，此处未执行",
-    ]
+    assert explain.mark_words("computed") == "此处计算"
+    assert explain.mark_words("here", "EPYC 9554") == "在这台机器上实测：EPYC 9554"
+    assert explain.mark_words("gpu") == "需要 GPU，此处未执行"
+    title = sources()["leviathan-table"].title
+    assert explain.mark_words("measured", "leviathan-table") == f"他处实测：{title}"
+
+
+def test_a_number_from_elsewhere_is_one_of_the_table():
+    with pytest.raises(KeyError, match="hearsay"):
+        explain.mark_words("measured", "hearsay")
 
 
 def test_an_unknown_mark_is_refused():

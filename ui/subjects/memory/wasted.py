@@ -8,6 +8,7 @@ from sim.views import waste
 from sim.views.waste import Shares
 from ui import charts
 from ui.charts import Series, Span, Subplot, TimelineRow, go
+from ui.course.sources import sources
 from ui.results import runs
 from ui.words.language import tr
 from ui.words.numbers import in_percent, percent
@@ -15,7 +16,6 @@ from ui.words.numbers import in_percent, percent
 PARTS = ("filled", "later", "internal", "external")  # of the memory, and keys of ui.theme
 HUES = {"filled": "stored"}  # tokens have their colour, whatever is wasted is grey
 PUBLISHED = {"color": charts.colour(1), "width": 3}
-RESERVED, PAGED = (20.4, 38.2), (96.3,)  # percent that hold tokens, as published
 
 
 @lru_cache(maxsize=512)
@@ -39,8 +39,9 @@ def bars(rows: Mapping[str, Shares], large: bool = False) -> go.Figure:
             trace.update(marker_color=charts.colour(HUES[part]))
     edge = len(rows) - 1.5  # between the reservations and the blocks
     size = charts.text_px(large)
-    _mark(figure, RESERVED, (-0.5, edge), size, above=True)
-    _mark(figure, PAGED, (edge, edge + 1), size, above=False)
+    *reserved, paged = sources()["paged-waste"].numbers  # percent that hold tokens
+    _mark(figure, reserved, (-0.5, edge), size, above=True)
+    _mark(figure, [paged], (edge, edge + 1), size, above=False)
     figure.update_yaxes(range=[edge + 2, -1.6])  # room for what the marks say
     return figure.update_xaxes(range=[0, 100], tickvals=list(range(0, 101, 20)), ticksuffix="%")
 
