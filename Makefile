@@ -28,7 +28,7 @@ help:
 
 run: .venv/.ready-to-run
 	@echo "Starting the course at http://$(HOST):$(PORT)  (stop it with Ctrl+C)"
-	@$(VENV_PYTHON) -m streamlit run app.py \
+	@$(VENV_PYTHON) -m streamlit run serve.py \
 		--server.headless true --server.port $(PORT) --browser.serverAddress $(HOST)
 
 hall: .venv/.ready-to-run

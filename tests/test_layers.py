@@ -18,7 +18,8 @@ STANDARD = set(sys.stdlib_module_names)
 ALLOWED = {
     "sim": STANDARD | {"sim", "numpy"},
     "ui": STANDARD
-    | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas", "prometheus_client", "outlines_core"},
+    | {"ui", "sim", "streamlit", "plotly", "numpy", "pandas", "prometheus_client", "outlines_core"}
+    | {"starlette", "google"},
     "pages": {"sim", "ui", "typing"},
 }
 ROOMS = ("sim", "ui")

@@ -89,7 +89,7 @@ def is_healthy(url: str) -> bool:
 class Server:
     """The app, or another script, under `streamlit run`, as a reader's machine starts it."""
 
-    def __init__(self, log: Path, script: str = "app.py"):
+    def __init__(self, log: Path, script: str = "serve.py"):
         port = free_port()
         self.url = f"http://localhost:{port}"
         self.log = log

@@ -7,6 +7,8 @@ from ui.course import chapters, links
 from ui.words import language as languages
 from ui.words.language import tr
 
+ORDER = ("", *chapters.NAMES)
+
 
 class Places:
     """Where the parts of an act go: text left, controls and figure right and staying in view.
@@ -68,14 +70,20 @@ class Places:
             with self._controls:
                 popover = st.popover(tr("更多", "More"), icon=":material/tune:")
             self._popover = popover.container(key="advanced", gap="medium")
-            ordered = ("", *chapters.NAMES)  # own words first, then chapter by chapter
-            self._slots = {name: self._popover.container() for name in ordered}
         if group is None:
             return self._popover
         if group not in self._groups:
-            with self._slots.get(group, self._slots[""]):
+            with self._slot(group if group in chapters.NAMES else ""):
                 self._groups[group] = _group(group, len(self._groups))
         return self._groups[group]
+
+    def _slot(self, name: str) -> DeltaGenerator:
+        """Own words first, then chapter by chapter: a place is made when it or a later one is
+        needed."""
+        assert self._popover is not None
+        while name not in self._slots:
+            self._slots[ORDER[len(self._slots)]] = self._popover.container()
+        return self._slots[name]
 
 
 def _group(name: str, number: int) -> DeltaGenerator:

@@ -130,6 +130,7 @@ def _icon() -> str:
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
 
+@cache
 def _text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 

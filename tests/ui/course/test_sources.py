@@ -73,8 +73,8 @@ def everything() -> tuple[Said, ...]:
 
 def in_prose() -> Iterator[Said]:
     files = {chapter.script: chapter.script.stem for chapter in (HOME, *CHAPTERS)}
-    files |= {file: "" for file in ROOT.glob("ui/**/*.zh.md")}
-    files |= {file: "14_clinic" for file in ROOT.glob("ui/subjects/clinic/**/*.zh.md")}
+    files |= dict.fromkeys(ROOT.glob("ui/**/*.zh.md"), "")
+    files |= dict.fromkeys(ROOT.glob("ui/subjects/clinic/**/*.zh.md"), "14_clinic")
     for file, stem in files.items():
         script = Path(str(file).replace(".zh.md", ".md"))
         zh, en = (prose.read(script, language).sections for language in LANGUAGES)
