@@ -45,7 +45,7 @@ function start() {
   });
   const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
   const kept = isReload ? stored(KEPT) : null;
-  if (kept) hand(kept);
+  if (kept) hand(kept, false);
 }
 
 // --- the connection ------------------------------------------------------------------------------------------------
@@ -77,10 +77,11 @@ function lost() {
   say("away", page.data.away);
 }
 
-function hand(note) {
+// `lives`: what moves on the page has gone on meanwhile.
+function hand(note, lives = true) {
   held = note;
   number += 1;
-  page.setStateValue("note", { number, text: note });
+  page.setStateValue("note", { number, text: note, lives });
 }
 
 function welcome() {

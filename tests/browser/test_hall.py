@@ -229,6 +229,7 @@ class Class:
         expect(page.locator(".countdown")).to_contain_text(re.compile("2[89]:"))
 
 
+@pytest.mark.timeout(400)  # three readers, each gone and back twice, on a busy machine
 def test_nothing_is_lost_when_a_process_is_killed_and_when_all_are_replaced(hall, reader):
     readers = Class(reader)
     readers.begin()
@@ -260,6 +261,7 @@ def test_a_file_that_was_brought_is_brought_again(hall, reader):
 # -- nobody answers for a while ----------------------------------------------------------------
 
 
+@pytest.mark.timeout(300)
 def test_a_server_that_stands_still_and_a_network_that_goes_lose_nothing(hall, reader):
     waiting, away = reader(0), reader(1, "zh")
     for page, label in ((waiting, "Slots"), (away, "槽位数")):

@@ -12,6 +12,7 @@ from ui.player.component import (
     rewind,
     show,
     stands,
+    take_up,
     visit_from,
     visits,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "rewind",
     "show",
     "stands",
+    "take_up",
     "visit_from",
     "visits",
     "weight",

@@ -124,6 +124,12 @@ def visit_from(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {"given": None, "plays": bool(raw.get("plays"))} | numbers
 
 
+def take_up(key: str, visit: dict[str, Any], lives: bool) -> None:
+    """Go on from what another session knew of a player; one that `lives` on the page is let be."""
+    moved = {"lives": True} if lives else {"serial": visit["serial"] + 1, "start": visit["at"]}
+    visits()[key] = visit | moved
+
+
 def _hear(visit: dict[str, Any], said: dict[str, Any] | None) -> None:
     if said and said["serial"] == visit["serial"]:  # else said before the last order to move
         visit |= {"step": int(said["step"]), "at": int(said["at"])}
@@ -136,7 +142,7 @@ def _visit(key: str, step: int | None, plays: bool) -> dict[str, Any]:
     component's state when its page is left, so they are kept here as well.
     """
     visit = visits().setdefault(key, {"serial": 0, "start": 0, "at": 0, "step": 0, "given": None})
-    came_back = key not in st.session_state
+    came_back = key not in st.session_state and not visit.pop("lives", False)
     began, visit["plays"] = plays and not visit.get("plays"), plays
     if began:
         visit |= _ordered(visit, 0)

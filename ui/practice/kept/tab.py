@@ -81,7 +81,7 @@ def _take() -> bool:
     if not said or said["number"] == st.session_state.get(TAKEN, 0):
         return False
     st.session_state[TAKEN] = said["number"]
-    return _read(str(said.get("text") or ""))
+    return _read(str(said.get("text") or ""), bool(said.get("lives")))
 
 
 def _life() -> str:
@@ -154,8 +154,9 @@ def _is_plain(name: str, value: object) -> bool:
     return bool(fits) and fits[0](value)
 
 
-def _read(text: str) -> bool:
-    """Whether this is a note of another session; then this one goes on from it."""
+def _read(text: str, lives: bool = True) -> bool:
+    """Whether this is a note of another session; then this one goes on from it.  `lives`: the
+    players of the page have gone on meanwhile; else they are to go where they stood."""
     if len(text) > MAX_LETTERS:
         return False
     try:
@@ -179,7 +180,8 @@ def _read(text: str) -> bool:
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return False
     state.go_on_from(pages, here, spoken if isinstance(spoken, str) else None)
-    player.visits().update(visits)
+    for key, visit in visits.items():
+        player.take_up(key, visit, lives and key.startswith(f"{here}-"))
     progress.guesses().update(guesses)
     st.session_state["_given"] = given
     answers.settle_seed(seed)

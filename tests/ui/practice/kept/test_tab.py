@@ -76,6 +76,16 @@ def test_another_server_knows_what_the_first_one_knew(server):
     assert answers.seed() == 17
 
 
+def test_a_player_that_went_on_is_let_be_and_one_that_was_loaded_anew_goes_where_it_stood(server):
+    at_work()
+    note = written()
+    for lives, orders in ((True, (2, 3)), (False, (3, 9))):
+        server(slots="6")
+        assert tab._read(note, lives)
+        visit = player.visits()[f"{PAGE}-hook"]
+        assert (visit["serial"], visit["start"]) == orders
+
+
 def test_an_address_that_has_changed_meanwhile_wins(server):
     at_work()
     note = written()
