@@ -55,14 +55,14 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Chart:
     """Curves, drawn in the reader's language."""
 
     draw: Callable[[bool], go.Figure]
     alt: Words
 
 
-Exhibit = Table | Log | Figure
+Exhibit = Table | Log | Chart
 
 
 def show(name: str, key: str) -> None:
@@ -73,7 +73,7 @@ def show(name: str, key: str) -> None:
         case Log(lines):
             with st.container(key=f"quiz-log-{key}"):
                 st.text("\n".join(lines))
-        case Figure(draw, alt):
+        case Chart(draw, alt):
             charts.show(draw(links.is_lecture()), f"quiz-exhibit-{key}", alt.here())
 
 
@@ -86,7 +86,7 @@ def made(name: str) -> Exhibit:
 def is_narrow(name: str) -> bool:
     """Whether there is room beside it: long lines and long rows take the whole width."""
     exhibit = made(name)
-    return isinstance(exhibit, Figure) or (isinstance(exhibit, Table) and len(exhibit.columns) <= 3)
+    return isinstance(exhibit, Chart) or (isinstance(exhibit, Table) and len(exhibit.columns) <= 3)
 
 
 def same(text: str) -> Words:
@@ -212,7 +212,7 @@ def _letter(owner: int, writes: bool) -> str:
     return LETTERS[owner] if writes else "."
 
 
-def load() -> Figure:
+def load() -> Chart:
     def draw(large: bool) -> go.Figure:
         y = [runs.summary(observed.at_rate(rate)).ttft.mean * 1000 for rate in RATES]
         x_title = tr("每秒到达的请求", "requests arriving per second")
@@ -224,7 +224,7 @@ def load() -> Figure:
             height=220,
         )
 
-    return Figure(draw, Words("TTFT 均值随到达率变化", "Mean TTFT against the arrival rate"))
+    return Chart(draw, Words("TTFT 均值随到达率变化", "Mean TTFT against the arrival rate"))
 
 
 def twice() -> Table:

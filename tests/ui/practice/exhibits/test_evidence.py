@@ -9,7 +9,7 @@ from sim.engine import Setup
 from sim.views import stalls
 from ui.practice import bank
 from ui.practice.exhibits import evidence, observed
-from ui.practice.exhibits.evidence import Figure, Log, Table
+from ui.practice.exhibits.evidence import Chart, Log, Table
 from ui.results import runs
 from ui.words import language
 
@@ -38,7 +38,7 @@ def test_every_exhibit_is_there_in_both_languages(name, code, monkeypatch):
             assert "nan" not in table.here()
         case Log(lines):
             assert all(line.strip() for line in lines)
-        case Figure(draw, alt):
+        case Chart(draw, alt):
             assert draw(False).data
             assert alt.here()
 
