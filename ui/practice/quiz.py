@@ -2,6 +2,8 @@
 
 `bank` reads the questions, `judge` judges, `answers` keeps what the reader gave; here
 they are drawn.  Feedback appears by itself, and a question can be tried again.
+
+Long because every kind of question is drawn here, in one round that they share.
 """
 
 import re
