@@ -1,0 +1,5 @@
+"""A page with nothing on it: what Streamlit itself takes for a rerun."""
+
+import streamlit as st
+
+st.write("nothing")
