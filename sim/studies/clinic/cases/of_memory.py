@@ -29,7 +29,7 @@ def no_hits(seed: int) -> Deployment:
 
 def small_cache(seed: int) -> Deployment:
     """The prefixes in use do not all fit beside the running requests: some are found, some not."""
-    return Deployment(on_prefixes(320, 2.8, 26, 1_500, seed), gpu="RTX 4090")
+    return Deployment(on_prefixes(320, 2.6, 26, 1_500, seed), gpu="RTX 4090")
 
 
 def broken_turns(seed: int) -> Deployment:
@@ -82,7 +82,7 @@ CASES = (
         Slo(1, 0.1),
         ("both", "room", "compute"),
         (Change("notes_before_history", False),),
-        (MORE_MEMORY, FP8_KV, MORE_SLOTS),
+        (MORE_MEMORY, FP8_KV),
         "small_cache",
         "08_prefix_cache",
         (

@@ -24,8 +24,14 @@ from sim.studies.clinic.deployment import EAGER, Machine
 from sim.studies.clinic.signs import CHAT
 from ui.results import runs
 
-# Where each case's readings come closest to another story, of 64 seeds.
-case_seeds = dict.fromkeys(CASES, 5)
+# Where a case's readings come closest to another story, of 64 seeds; where none comes close, any.
+case_seeds = dict.fromkeys(CASES, 5) | {
+    "thin_steps": 17,
+    "long_answers": 23,
+    "small_cache": 35,
+    "offloaded_kv": 25,
+    "poor_draft": 38,
+}
 SHARED = {clinic.Change("largest_graph", 512)}  # none captured, and too few
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
