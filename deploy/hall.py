@@ -65,7 +65,7 @@ class Process:
         given = [word for key, value in options.items() for word in (f"--server.{key}", value)]
         with self.log.open("a") as log:
             self.running = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", *given],
+                [sys.executable, "-m", "streamlit", "run", "serve.py", *given],
                 cwd=ROOT,
                 env=self.environment,
                 stdout=log,
