@@ -76,7 +76,7 @@ def test_a_connection_that_streamlit_gives_up_for_good_begins_anew_where_it_was(
     expect_address(page, "/batching", part="sandbox", slots=5)
     button(page, "forward").click()
     expect_step(page, 1)
-    helpers.settle(page)
+    expect(page.locator(".st-key-tab-note-page")).to_contain_text('"step":1')  # the server knows
     line.page_side.send(b"\xff")  # no message
     page.wait_for_function(IS_RELOADED)
     expect(page.locator(".player")).to_be_visible()
