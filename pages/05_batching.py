@@ -85,6 +85,7 @@ def choose_three() -> tuple[Request, ...]:
 
 @chapter.act("compare", tr("连续批", "Continuous"))
 def compare() -> None:
+    chapter.say("compare")
     crowds = {"nine": tr("九个", "nine"), "three": tr("只有 A、B、C", "A, B and C alone")}
     are_alone = chapter.choose("who", tr("谁来", "Who comes"), crowds, start="nine") == "three"
     if are_alone:
@@ -92,7 +93,7 @@ def compare() -> None:
     else:
         slots = chapter.slide("width", tr("槽位数", "Slots"), 2, 6, start=3)
         requests = workload.of_lengths(OUTPUTS, PROMPT_TOKENS)
-    chapter.say("compare_alone" if are_alone else "compare")
+    chapter.say("compare_alone" if are_alone else "compare_nine")
     static = served(requests, scheduler.Static(slots))
     continuous = served(requests, scheduler.Continuous(slots))
     upper, lower = runs.grid(static, TICK_SECONDS), runs.grid(continuous, TICK_SECONDS)

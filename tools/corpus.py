@@ -39,7 +39,8 @@ def is_held_out(text: str) -> bool:
 
 def clean(markdown: str) -> str:
     """Markdown without its marks.  A blank that a run would fill becomes N."""
-    text = re.sub(r"```.*?```|\$\$.*?\$\$|^\|.*?$", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    gone = r"```.*?```|\$\$.*?\$\$|^\|.*?$|^\{\{\w+\}\}$"  # a blank alone: the rows of a table
+    text = re.sub(gone, "", markdown, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"\{\{\w+\}\}", "N", text)
     text = re.sub(r"\s*\{#\w+\}", "", text)  # the name of a section
     text = re.sub(r"!?\[(.*?)\]\(.*?\)", r"\1", text)  # a link leaves its words

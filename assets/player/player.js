@@ -1,9 +1,9 @@
 // One step player on the page: a view of its clock, drawn by its painter.
 //
-// Streamlit calls the default export again whenever the data or the theme changes, with the same parentElement.  What the
+// Streamlit has `place.js` call `mount` again whenever the data or the theme changes, with the same parentElement.  What the
 // reader has done lives in the clock; the server hears of a step when the reader stands still.
 //
-// PAINTERS holds what the modules in `painters/` export, by file name.  Each answers the same verbs:
+// LOOKS holds `player.css` and `player.html`; PAINTERS what the modules in `painters/` export, by file name.  Each answers the same verbs:
 //   decode(data, frames)                     its own part of the frames, see decode.js
 //   statesThatOccur(frames)  numRows(frames)  for the legend, and for the share of the height among linked players
 //   layout(frames, room)                     everything's place and its `height`; with an axis, where the thumb of the scrubber
@@ -45,9 +45,18 @@ const LEAST_MORE = 90; // and each linked one below it
 const BETWEEN_FIGURES = 16; // px
 const BETWEEN = 28; // px between two linked players
 
-export default function mount({ parentElement, data, setStateValue }) {
+// This code travels once; `place.js` stands where a player is and hands its data on.
+export default function bring() {
+  globalThis.stepPlayer = mount;
+  dispatchEvent(new Event("step-player"));
+}
+
+function mount({ parentElement, data, setStateValue }) {
   const fresh = !PLAYERS.has(parentElement);
-  if (fresh) PLAYERS.set(parentElement, new Player(parentElement));
+  if (fresh) {
+    parentElement.querySelector(".place").innerHTML = LOOKS;
+    PLAYERS.set(parentElement, new Player(parentElement));
+  }
   const player = PLAYERS.get(parentElement);
   player.tell = (stands) => setStateValue("stands", stands);
   player.take(data, fresh);

@@ -179,12 +179,12 @@ def test_paper_shows_text_and_figure_without_sidebar_and_controls(new_page):
 def test_a_phone_shows_the_introduction_then_the_figure_then_the_rest(new_page):
     page = new_page("en", warm=True)
     helpers.visit(page, "/batching", part="compare")
-    boxes = ".st-key-intro", ".st-key-figure", RESULT
-    intro, figure, rest = [page.locator(box).bounding_box() for box in boxes]
+    boxes = ".st-key-intro", ".st-key-figure", f"{RESULT} > *"
+    intro, figure, rest = [page.locator(box).first.bounding_box() for box in boxes]
     assert figure["x"] > intro["x"] + intro["width"] - 1
     assert figure["y"] < rest["y"]
     helpers.resize(page, *PHONE)
-    stacked = [page.locator(box).bounding_box() for box in boxes]
+    stacked = [page.locator(box).first.bounding_box() for box in boxes]
     for upper, lower in pairwise(stacked):
         assert upper["y"] + upper["height"] <= lower["y"] + 1
     assert all(box["width"] <= PHONE[0] for box in stacked)

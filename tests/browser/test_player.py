@@ -186,7 +186,7 @@ def test_a_click_tells_what_is_there_and_leaves_the_moment_alone(new_page):
     helpers.visit(page, "/pipeline")
     box = page.locator(f"{PLAYER} .stage canvas").bounding_box()
     tip = page.locator(f"{PLAYER} .tip")
-    page.mouse.click(box["x"] + box["width"] * 0.06, box["y"] + 14)
+    page.mouse.click(box["x"] + box["width"] * 0.06, box["y"] + 34)
     expect(tip).to_contain_text("your text")
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.6)
     expect(tip).to_be_hidden()
@@ -236,7 +236,7 @@ def test_after_a_guess_the_figure_plays_to_the_answer_and_a_reload_keeps_it(new_
     expect(page.locator(GUESS)).to_contain_text("46.7%")
     page.reload()
     expect(page.locator(f"{GUESS}-again")).to_be_visible()
-    expect_step(page, 0)
+    expect_step(page, last_step(page))
     expect_playing(page, False)
 
 

@@ -99,7 +99,7 @@ def test_the_modules_join_into_one_that_needs_no_import():
     lines = player.join_modules().splitlines()
     assert not [line for line in lines if line.startswith("import")]
     assert [line.split("(")[0] for line in lines if line.startswith("export")] == [
-        "export default function mount"
+        "export default function bring"
     ]
 
 

@@ -3,19 +3,23 @@
 A page hands in `Frames`, what is said at every step and a picture of it, and gets back the step at
 which the reader stands still.  Playing, stepping and scrubbing never ask the server.  The browser's
 half is `assets/player/`: plain modules, tested with node, joined here because inline components
-cannot import.
+cannot import.  It travels once a session, in a component of its own: a player's message is its
+frames.
 
 A painter is one kind of picture: a subclass of `Frames` in `painters/`, and a module of the same
 name in `assets/player/painters/` whose exports are the verbs that `player.js` lists.
 """
 
+import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
 
 from ui.course import state
 from ui.files import ASSETS
@@ -74,6 +78,7 @@ def show(
     visit["last"] = frames.num_steps - 1
     payload = encode(frames)
     payload["words"] = words() | payload["words"]
+    _bring_code()
     payload |= {
         "key": key,
         "clock": clock,
@@ -172,10 +177,20 @@ def rewind() -> None:
 def component() -> Any:
     return st.components.v2.component(
         "step_player",
-        html=(PLAYER / "player.html").read_text("utf-8"),
-        css=(PLAYER / "player.css").read_text("utf-8"),
-        js=join_modules(),
+        html='<div class="place"></div>',
+        js=(PLAYER / "place.js").read_text("utf-8"),
     )
+
+
+@cache
+def _code() -> Any:
+    return st.components.v2.component("step_player_code", html="<span></span>", js=join_modules())
+
+
+def _bring_code() -> None:
+    """Once a run, with the first of its players; the browser is sent it once a session."""
+    with suppress(StreamlitDuplicateElementKey), st.container(key="player-code"):
+        _code()(key="step_player_code", height="content")
 
 
 def join_modules() -> str:
@@ -186,7 +201,10 @@ def join_modules() -> str:
     *parts, last = [_without_imports(PLAYER / name) for name in MODULES]
     painters = [_as_object(file) for file in sorted((PLAYER / "painters").glob("*.js"))]
     joined = [re.sub(EXPORT, "", part) for part in parts]
-    return "\n".join([*joined, "const PAINTERS = {};", *painters, re.sub(EXPORT, "", last)])
+    html, css = ((PLAYER / name).read_text("utf-8") for name in ("player.html", "player.css"))
+    given = f"const LOOKS = {json.dumps(f'<style>{css}</style>{html}')};"
+    code = [given, *joined, "const PAINTERS = {};", *painters, re.sub(EXPORT, "", last)]
+    return "\n".join(code)
 
 
 def _as_object(file: Path) -> str:

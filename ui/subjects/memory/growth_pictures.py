@@ -36,7 +36,7 @@ def growth_curves(growth: Growth, model: Model, large: bool = False) -> go.Figur
         tr("时间（秒）", "time (s)"),
         charts.keyed("MiB", [one]),
         large=large,
-        height=165,
+        height=145,
     )
     for row, who in enumerate(growth.request_ids):
         figure.add_trace(_layer(times, _to_the_end(growth.tokens[row] * mib), who))
