@@ -9,7 +9,7 @@
 
 Every policy is a frozen dataclass and answers the same few verbs (`policy`): `open`, `next_batch`,
 `group_batch` (the same for requests that decode side by side, see `decoding`), `leaving`.  What it
-decides in a step is a `batch`, what that asks of the GPU a `load`.
+decides in a step, and who is preempted for it, is a `batch`; what that asks of the GPU a `load`.
 """
 
 from sim.scheduler.batch import Admission, Batch, Work
