@@ -225,7 +225,7 @@ def test_alone_the_three_take_equally_long_and_only_what_they_leave_behind_diffe
     said = played.said["compare_alone_result"]
     assert said["steps"] == str(max(lengths))
     assert said["held"] == said["empty"] == percent(grid(static).shares["held"])
-    assert not {"compare", "compare_result", "compare_gap"} & set(played.said)
+    assert not {"compare_nine", "compare_result", "compare_gap"} & set(played.said)
 
 
 # -- how different lengths share a step --------------------------------------------------------
