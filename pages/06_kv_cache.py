@@ -21,7 +21,7 @@ from ui.lesson import Card, tr
 from ui.practice import predict
 from ui.results import runs
 from ui.subjects.memory import growth_pictures, pictures, starting
-from ui.words.numbers import count, percent, plain, significant
+from ui.words.numbers import count, off_by, percent, plain, significant
 from ui.words.numbers import memory as in_bytes
 
 OLD, NEW = "Llama-2-7B", "Llama-3.1-8B"
@@ -226,7 +226,7 @@ def formulas() -> None:
         request=in_bytes(sizes.request_bytes(PAPER, PAPER_TOKENS)),
         paper_tokens=count(PAPER_TOKENS),
         blocks=count(MEASURED.num_blocks),
-        off=percent(MEASURED.num_blocks / MEASURED_BLOCKS - 1),
+        off=off_by(MEASURED.num_blocks, MEASURED_BLOCKS),
         measured=count(MEASURED_BLOCKS),
         size=BLOCK_SIZE,
         gpu=MEASURED.gpu.name,

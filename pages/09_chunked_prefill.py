@@ -297,15 +297,15 @@ def load() -> None:
         documents=stall_notes.where_all_agree(LOADS, stalls.agreed(documents, NOTICEABLE)),
         chats=stall_notes.where_all_agree(LOADS, stalls.agreed(chats, NOTICEABLE)),
     )
-    at_last = [one.long[-1] for one in changes]
+    soonest, latest = map(stall_notes.later_or_sooner, stalls.range_of_short(changes))
     chapter.say(
         "load_why",
         busiest=plain(LOADS[-1]),
         budget=count(size),
-        sooner=sum(late < 0 for late in at_last),
+        sooner=stalls.num_sooner_at_last(changes),
         series=len(TRAFFIC),
-        soonest=stall_notes.later_or_sooner(min(min(one.short) for one in changes)),
-        latest=stall_notes.later_or_sooner(max(max(one.short) for one in changes)),
+        soonest=soonest,
+        latest=latest,
     )
     chapter.say("load_others")
 

@@ -97,6 +97,17 @@ class TtftChange:
         return cls(tuple(before), short, long)
 
 
+def num_sooner_at_last(changes: Sequence[TtftChange]) -> int:
+    """In how many series the long prompts come sooner at the highest load."""
+    return sum(change.long[-1] < 0 for change in changes)
+
+
+def range_of_short(changes: Sequence[TtftChange]) -> tuple[float, float]:
+    """The least and the largest change for short prompts, over all loads and series; seconds."""
+    each = [seconds for change in changes for seconds in change.short]
+    return min(each), max(each)
+
+
 def agreed(series: Sequence[Sequence[float]], least: float) -> tuple[int, ...]:
     """What several series of differences have in common at each place: 1 where all of them are
     above `least`, -1 where all are below its negative, else 0, [num_places]."""

@@ -33,6 +33,11 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if 0 < round(share, 3) < 1 else f"{share:.0%}"
 
 
+def off_by(ours: float, measured: float) -> str:
+    """How far ours is from what was measured."""
+    return percent(ours / measured - 1)
+
+
 def in_percent(share: float) -> float:
     """0.46667 -> 46.667, for scales that run from 0 to 100."""
     return share * 100
